@@ -178,6 +178,14 @@ macro_rules! on_other_executors {
             )+
         }
 
+        $crate::on_executors_with_queues! { $($test)+ }
+    };
+}
+
+/// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor that has queues.
+#[macro_export]
+macro_rules! on_executors_with_queues {
+    ($($test:ident)+) => {
         #[cfg(feature = "postgres")]
         mod on_postgres {
             $(

@@ -15,11 +15,11 @@ pub use crate::executor::service_records::{
 };
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
-    JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
-    PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot,
-    RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach,
-    Transition, VisitEach, check_by_properties, check_drop, check_entity, check_rules, cursors,
-    cursors_after, declare, note, page, views,
+    JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnAnswered, OnCommitted,
+    OneSnapshotForEachThread, Outbox, PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues,
+    RangeQuery, Read, ReadSnapshot, RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges,
+    StepSize, TableExec, Take, TakeEach, Transition, VisitEach, check_by_properties, check_drop,
+    check_entity, check_rules, cursors, cursors_after, declare, note, page, views,
 };
 #[cfg(feature = "async")]
 pub use crate::executor::{AsyncBackend, AsyncCursor};

@@ -20,10 +20,13 @@ use crate::connection::{Call, Connection};
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::keys::unescape;
 use crate::param::{Param, Params};
+#[cfg(feature = "queue")]
+use crate::queues::PlanMessages;
 use crate::snapshot;
 use crate::statement::{self, Becomes, Frame, Op, digest};
-use crate::store::{PostgresStore, Token};
+use crate::store::PostgresStore;
 use crate::table::{TableEntry, properties};
+use crate::token::Token;
 use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
 
 /// What has become of an attempt.
@@ -292,6 +295,8 @@ impl Attempt<'_> {
             let Some(entry) = work.tables.get(*table) else { continue };
             calls.push(self.store.catalog.layouts(entry.id));
         }
+        #[cfg(feature = "queue")]
+        calls.extend(work.messages.iter().flat_map(PlanMessages::look));
         // All at one moment: a key that is taken since the entity itself was changed is no conflict, but a stale plan.
         let answers = self.connection.begin_and_query(snapshot::BEGIN, &calls).await.map_err(before)?;
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
@@ -316,7 +321,7 @@ impl Attempt<'_> {
                 changed.push(range.group);
             }
         }
-        for (table, rows) in known.keys().zip(answers) {
+        for (table, rows) in known.keys().zip(answers.by_ref()) {
             let Some(entry) = work.tables.get(*table) else { continue };
             let (generation, layouts) = Catalog::found_layouts(rows).map_err(Refused::whole)?;
             entry.learn(generation, layouts);
@@ -333,6 +338,10 @@ impl Attempt<'_> {
             let error = executor::error(ErrorKind::ConditionNotMet, "rows have changed");
             Refused { error, group, row: None }
         });
+        #[cfg(feature = "queue")]
+        if refused_row.is_none() && refused_range.is_none() {
+            return Ok(PlanMessages::refusal(answers).map_err(Refused::whole)?.map(Refused::whole));
+        }
         // Groups are looked at in their order, and of each its rows first.
         Ok(match (refused_row, refused_range) {
             (Some(row), Some(range)) if range.group < row.group => Some(range),

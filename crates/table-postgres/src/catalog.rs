@@ -98,14 +98,44 @@ impl Catalog {
                 number int GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (table_id, kind));
              CREATE TABLE IF NOT EXISTS {schema}._commits (
                 session bigint, number bigint, time bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(),
-                PRIMARY KEY (session, number));
+                answer bigint[], PRIMARY KEY (session, number));
              CREATE TABLE IF NOT EXISTS {schema}._records (
                 owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));
+             {queues}
              INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}'),
                 ('generation', '1') ON CONFLICT DO NOTHING;
              COMMIT",
             name = literal(schema),
+            queues = self.make_queues(),
         )
+    }
+
+    /// Returns the statements that make the tables of queues. A queue without a name was dropped, and its messages go.
+    fn make_queues(&self) -> String {
+        let schema = &self.schema;
+        format!(
+            "CREATE TABLE IF NOT EXISTS {schema}._queues (
+                id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE \"C\" UNIQUE,
+                is_paused boolean NOT NULL DEFAULT false);
+             CREATE SEQUENCE IF NOT EXISTS {schema}._message_numbers;
+             CREATE TABLE IF NOT EXISTS {schema}._messages (
+                queue bigint NOT NULL, id bigint NOT NULL, is_hidden boolean NOT NULL,
+                is_held boolean NOT NULL DEFAULT false, shows bigint NOT NULL, delivery bigint NOT NULL DEFAULT 0,
+                tries bigint NOT NULL DEFAULT 0, sent bigint NOT NULL, expires bigint, unique_key bytea,
+                error text NOT NULL DEFAULT '', body text NOT NULL, PRIMARY KEY (queue, id)) WITH (fillfactor = 70);
+             CREATE INDEX IF NOT EXISTS _messages_order ON {schema}._messages (queue, is_hidden, shows, id);
+             CREATE UNIQUE INDEX IF NOT EXISTS _messages_unique ON {schema}._messages (queue, unique_key)
+                WHERE unique_key IS NOT NULL;
+             CREATE TABLE IF NOT EXISTS {schema}._queue_counts (
+                queue bigint NOT NULL, shard int NOT NULL, sent bigint NOT NULL, completed bigint NOT NULL,
+                poisoned bigint NOT NULL, expired bigint NOT NULL, PRIMARY KEY (queue, shard)) WITH (fillfactor = 50);"
+        )
+    }
+
+    /// Returns the name of one of the store's own tables or sequences, with its schema, as a text of SQL.
+    #[cfg(feature = "queue")]
+    pub(crate) fn named(&self, name: &str) -> String {
+        literal(&self.table(name))
     }
 
     /// Returns the statement that asks what the store is.

@@ -1,7 +1,9 @@
 //! Plans carried out: attempts until one succeeds or is refused, and what became of one whose answer was lost.
 
+use std::sync::Arc;
+
 use table_engine::__executor::{self as executor, Committed, Refused};
-use table_engine::{ErrorKind, Result};
+use table_engine::{Error, ErrorKind, Result};
 
 use crate::attempt::{Attempted, Failed, attempt};
 use crate::catalog::column;
@@ -10,15 +12,17 @@ use crate::connection::{Call, Connection};
 use crate::error::{damaged, of_server};
 use crate::param::{Param, Params};
 use crate::pool::Pool;
-use crate::store::{PostgresStore, Token};
+use crate::store::PostgresStore;
+use crate::token::Token;
 use crate::work::Work;
 
 /// How often a plan is sent again when the server chose another one, or others were quicker.
-const ATTEMPTS: u32 = 200;
+pub(crate) const ATTEMPTS: u32 = 200;
 
 /// What became of a plan whose answer was lost.
-enum Settled {
-    Done,
+pub(crate) enum Settled {
+    /// It was carried out, and its statement has noted these numbers as its answer.
+    Done(#[cfg_attr(not(feature = "queue"), expect(dead_code, reason = "plans have none"))] Option<Vec<i64>>),
     /// It was not carried out, and can't be any more.
     Not,
 }
@@ -40,13 +44,14 @@ pub(crate) fn commit(store: &PostgresStore, work: &Work) -> Result<Committed, Re
             Err(Failed::Lost(token)) => {
                 connection.spend();
                 drop(connection);
-                if let Settled::Done = settle(store, token)? {
+                let settled = settle(&store.pool, &store.commits, token).map_err(Refused::whole)?;
+                if let Settled::Done(_) = settled {
                     return Ok(Committed::at(etag(token.time)));
                 }
             }
         }
     }
-    Err(outrun())
+    Err(Refused::whole(outrun()))
 }
 
 /// Carries out a plan, and waits without a thread.
@@ -74,21 +79,22 @@ pub(crate) async fn commit_awaited(
             Err(Failed::Again) => {}
             Err(Failed::Hidden) => looks = true,
             Err(Failed::Lost(token)) => {
-                if let Settled::Done = settle_awaited(pool, store, token).await? {
+                let settled = settle_awaited(pool, &store.commits, token).await.map_err(Refused::whole)?;
+                if let Settled::Done(_) = settled {
                     return Ok(Committed::at(etag(token.time)));
                 }
             }
         }
     }
-    Err(outrun())
+    Err(Refused::whole(outrun()))
 }
 
-fn settle(store: &PostgresStore, token: Token) -> Result<Settled, Refused> {
-    let mut losses = store.pool.losses();
+/// Finds out what became of the change of a token whose answer was lost; `commits` is the table with the tokens.
+pub(crate) fn settle(pool: &Arc<Pool>, commits: &str, token: Token) -> Result<Settled> {
+    let mut losses = pool.losses();
     loop {
-        store.pool.forget_idle();
-        let asked =
-            store.pool.blocking().and_then(|connection| connection.wait(ask(store, &connection, token)));
+        pool.forget_idle();
+        let asked = pool.blocking().and_then(|connection| connection.wait(ask(commits, &connection, token)));
         match asked {
             Ok(settled) => return Ok(settled),
             Err(error) if !losses.wait() => return Err(unknown(error)),
@@ -97,17 +103,18 @@ fn settle(store: &PostgresStore, token: Token) -> Result<Settled, Refused> {
     }
 }
 
-async fn settle_awaited(pool: &Pool, store: &PostgresStore, token: Token) -> Result<Settled, Refused> {
+/// Does what [`settle`] does, and waits without a thread.
+pub(crate) async fn settle_awaited(pool: &Pool, commits: &str, token: Token) -> Result<Settled> {
     let mut losses = pool.losses();
     loop {
         pool.forget_idle();
         let asked = match pool.shared().await {
-            Ok(connection) => ask(store, &connection, token).await,
+            Ok(connection) => ask(commits, &connection, token).await,
             Err(error) => Err(error),
         };
         match asked {
             Ok(settled) => return Ok(settled),
-            Err(error) if !pool.wait(&mut losses).await.map_err(Refused::whole)? => {
+            Err(error) if !pool.wait(&mut losses).await? => {
                 return Err(unknown(error));
             }
             Err(_) => {}
@@ -116,7 +123,7 @@ async fn settle_awaited(pool: &Pool, store: &PostgresStore, token: Token) -> Res
 }
 
 /// Asks whether the plan of a token was carried out, and sees to it that it can't be afterwards.
-async fn ask(store: &PostgresStore, connection: &Connection, token: Token) -> Result<Settled> {
+async fn ask(commits: &str, connection: &Connection, token: Token) -> Result<Settled> {
     let call = |sql: String, values: &[i64]| {
         let mut params = Params::default();
         for value in values {
@@ -126,33 +133,32 @@ async fn ask(store: &PostgresStore, connection: &Connection, token: Token) -> Re
     };
     // Waits for the plan's transaction, if it is still on its way. If this one is there first, that one is refused.
     let take = format!(
-        "INSERT INTO {} (session, number, time) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1",
-        store.commits
+        "INSERT INTO {commits} (session, number, time) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1"
     );
     let inserted =
         connection.query(&call(take, &[token.session, token.number, NEVER])).await.map_err(of_server)?;
     if !inserted.is_empty() {
         return Ok(Settled::Not);
     }
-    let look = format!("SELECT time FROM {} WHERE session = $1 AND number = $2", store.commits);
+    let look = format!("SELECT time, answer FROM {commits} WHERE session = $1 AND number = $2");
     let found = connection.query(&call(look, &[token.session, token.number])).await.map_err(of_server)?;
     let found = found.first().ok_or_else(|| damaged("a record of a commit"))?;
     // It may be what an earlier question has put there, whose answer was lost too.
-    Ok(if column::<i64>(found, 0)? == token.time { Settled::Done } else { Settled::Not })
+    Ok(if column::<i64>(found, 0)? == token.time { Settled::Done(column(found, 1)?) } else { Settled::Not })
 }
 
 /// Stands in the place of the time of a plan that is not to be carried out.
 const NEVER: i64 = -1;
 
 #[cold]
-fn unknown(error: table_engine::Error) -> Refused {
+fn unknown(error: Error) -> Error {
     let because = "the connection was lost before the answer came, and the server could not be asked what became of it: read \
                    what is there";
-    Refused::whole(executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error))
+    executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
 }
 
 #[cold]
-fn outrun() -> Refused {
+pub(crate) fn outrun() -> Error {
     let because = format!("other changes of the same rows were quicker {ATTEMPTS} times in a row");
-    Refused::whole(executor::error(ErrorKind::Throttled, because))
+    executor::error(ErrorKind::Throttled, because)
 }

@@ -57,7 +57,13 @@ impl AsyncBackend for PostgresStore {
         _: &SealedAt,
     ) -> BoxFuture<'_, Result<Committed, Refused>> {
         let work = Work::of(self, tables, plan);
-        Box::pin(async move { commit_awaited(&self.pool, self, &work?).await })
+        Box::pin(async move {
+            let work = work?;
+            let committed = commit_awaited(&self.pool, self, &work).await?;
+            #[cfg(feature = "queue")]
+            self.tell_of(&work);
+            Ok(committed)
+        })
     }
 
     fn identity(&self) -> u64 {

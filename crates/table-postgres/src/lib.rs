@@ -27,6 +27,7 @@ mod adding;
 mod attempt;
 mod body;
 mod bounds;
+mod builder;
 mod catalog;
 mod clock;
 mod commit;
@@ -41,6 +42,8 @@ mod options;
 mod param;
 mod periods;
 mod pool;
+#[cfg(feature = "queue")]
+mod queues;
 mod records;
 mod rename;
 mod snapshot;
@@ -49,6 +52,7 @@ mod store;
 mod table;
 #[cfg(feature = "tls")]
 mod tls;
+mod token;
 mod views;
 mod work;
 

@@ -7,15 +7,20 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 /// The value of a parameter.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "queue"), expect(dead_code, reason = "some are of messages alone"))]
 pub(crate) enum Param {
     Text(String),
     MaybeText(Option<String>),
     Number(i64),
+    MaybeNumber(Option<i64>),
+    Flag(bool),
     Bytes(Vec<u8>),
     Json(Json),
     Texts(Vec<String>),
     MaybeTexts(Vec<Option<String>>),
     Numbers(Vec<i64>),
+    MaybeNumbers(Vec<Option<i64>>),
+    MaybeBytes(Vec<Option<Vec<u8>>>),
     Jsons(Vec<Json>),
 }
 
@@ -39,11 +44,13 @@ impl Param {
     pub(crate) fn kind(&self) -> Type {
         match self {
             Self::Text(_) | Self::MaybeText(_) => Type::TEXT,
-            Self::Number(_) => Type::INT8,
+            Self::Number(_) | Self::MaybeNumber(_) => Type::INT8,
+            Self::Flag(_) => Type::BOOL,
             Self::Bytes(_) => Type::BYTEA,
             Self::Json(_) => Type::JSON,
             Self::Texts(_) | Self::MaybeTexts(_) => Type::TEXT_ARRAY,
-            Self::Numbers(_) => Type::INT8_ARRAY,
+            Self::Numbers(_) | Self::MaybeNumbers(_) => Type::INT8_ARRAY,
+            Self::MaybeBytes(_) => Type::BYTEA_ARRAY,
             Self::Jsons(_) => Type::JSON_ARRAY,
         }
     }
@@ -53,11 +60,15 @@ impl Param {
             Self::Text(value) => value,
             Self::MaybeText(value) => value,
             Self::Number(value) => value,
+            Self::MaybeNumber(value) => value,
+            Self::Flag(value) => value,
             Self::Bytes(value) => value,
             Self::Json(value) => value,
             Self::Texts(value) => value,
             Self::MaybeTexts(value) => value,
             Self::Numbers(value) => value,
+            Self::MaybeNumbers(value) => value,
+            Self::MaybeBytes(value) => value,
             Self::Jsons(value) => value,
         }
     }

@@ -1,5 +1,7 @@
 //! The store's connections: those that threads wait with, and those that a runtime of the store's drives.
 
+#[cfg(feature = "queue")]
+use std::future::Future;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -174,6 +176,15 @@ impl Pool {
         let connection = made.map_err(|_| closed())?.map_err(of_server)?;
         self.has_connected.store(true, Ordering::Relaxed);
         Ok(connection)
+    }
+
+    /// Has a future run by the thread that drives the connections of calls that are awaited.
+    #[cfg(feature = "queue")]
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let pool = self.awaited()?;
+        // Nobody waits for it: it says itself what it has come to.
+        drop(pool.runtime.as_ref().ok_or_else(closed)?.spawn(future));
+        Ok(())
     }
 
     /// Waits without a thread; false if there is to be no other attempt.

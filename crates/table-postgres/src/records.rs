@@ -1,10 +1,14 @@
 //! Service records.
 
+#[cfg(feature = "queue")]
+use table_engine::__executor::Queues;
 use table_engine::__executor::{self as executor, Expected, RECORDS, RecordOwner, ServiceRecords, too_many};
 use table_engine::{ErrorKind, Result};
 
 use crate::catalog::column;
 use crate::connection::Call;
+#[cfg(feature = "queue")]
+use crate::error::damaged;
 use crate::error::of_server;
 use crate::param::{Param, Params};
 use crate::store::PostgresStore;
@@ -17,10 +21,19 @@ impl PostgresStore {
         match owner {
             RecordOwner::Store => Ok(STORE),
             RecordOwner::Table(name) => self.number_of(name),
-            RecordOwner::Queue(_) => Err(executor::error(
-                ErrorKind::QueueNotFound,
-                "the store has no queues, so it keeps nothing with one",
-            )),
+            #[cfg(feature = "queue")]
+            RecordOwner::Queue(name) => {
+                let because = || executor::error(ErrorKind::QueueNotFound, "there is no such queue");
+                let queue = Queues::find(self.own_queues(), name)?.ok_or_else(because)?;
+                // Below 0: tables have the numbers above.
+                let number = i32::try_from(queue.number).map_err(|_| damaged("the number of a queue"))?;
+                Ok(-number)
+            }
+            #[cfg(not(feature = "queue"))]
+            RecordOwner::Queue(_) => {
+                let because = "there is no such queue: the store keeps none";
+                Err(executor::error(ErrorKind::QueueNotFound, because))
+            }
         }
     }
 

@@ -4,9 +4,9 @@
 //! given by values, several are by arrays. So the server has few to prepare.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use crate::body::Body;
+use crate::builder::Builder;
 use crate::connection::Call;
 use crate::keys::{behind_prefix, escape};
 use crate::param::{Json, Param, Params};
@@ -99,33 +99,6 @@ struct Changes {
     bodies: Vec<Json>,
 }
 
-/// A statement that is being made.
-#[derive(Default)]
-struct Builder {
-    parts: Vec<String>,
-    demands: Vec<String>,
-    params: Params,
-}
-
-impl Builder {
-    fn part(&mut self, sql: &str) -> String {
-        let name = format!("c{}", self.parts.len());
-        self.parts.push(format!("{name} AS ({sql})"));
-        name
-    }
-
-    fn finish(self) -> Call {
-        let mut sql = String::new();
-        if !self.parts.is_empty() {
-            sql = format!("WITH {} ", self.parts.join(", "));
-        }
-        let demands = if self.demands.is_empty() { "true".to_owned() } else { self.demands.join(" AND ") };
-        // To write to a text never fails.
-        let _ = write!(sql, "SELECT 1 / (CASE WHEN {demands} THEN 1 ELSE 0 END)");
-        Call { sql, params: self.params }
-    }
-}
-
 /// What a statement carries besides its changes.
 pub(crate) struct Frame<'f> {
     /// The time of the rows that are written.
@@ -149,7 +122,8 @@ pub(crate) struct Frame<'f> {
 pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     let mut builder = Builder::default();
     let time = builder.params.add(Param::Number(frame.time));
-    if frame.shares_locks {
+    // A plan of messages alone has no partition.
+    if frame.shares_locks && !work.partitions.is_empty() {
         let part = locks_of(work, frame.identity, false, &mut builder.params);
         let part = builder.part(&part);
         // What nothing asks for is not evaluated.
@@ -183,6 +157,10 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         let found = digest_of(entry, &range.partition_key, &range.prefix, &mut builder.params);
         let expected = builder.params.add(Param::Number(range.digest));
         builder.demands.push(format!("{found} = {expected}"));
+    }
+    #[cfg(feature = "queue")]
+    if let Some(messages) = &work.messages {
+        messages.add_to(&mut builder);
     }
     builder.finish()
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "queue")]
+use table_engine::__executor::Queues;
 use table_engine::__executor::{
     self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault,
     OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
@@ -24,13 +25,17 @@ use crate::error::{is_lost, missing, of_server};
 use crate::options::PostgresOptions;
 use crate::param::Params;
 use crate::pool::{Connector, Pool};
+#[cfg(feature = "queue")]
+use crate::queues::PostgresQueues;
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
+use crate::token::{Token, Tokens, random};
 use crate::work::Work;
 use crate::{periods, rename};
 
 /// What the store can do with a plan.
-pub const ABILITIES: Abilities = Abilities { queues: false, eventual: false, ..Abilities::ALL };
+pub const ABILITIES: Abilities =
+    Abilities { queues: cfg!(feature = "queue"), eventual: false, ..Abilities::ALL };
 
 /// How long a drop of tables waits for those that read them, before it is refused.
 pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
@@ -48,19 +53,10 @@ pub(crate) struct PostgresStore {
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
     is_awaited: bool,
-    /// Tells the plans of this handle from those of others.
-    session: i64,
-    number: AtomicI64,
+    tokens: Tokens,
+    #[cfg(feature = "queue")]
+    queues: PostgresQueues,
     entries: Mutex<HashMap<u32, Arc<TableEntry>>>,
-}
-
-/// Tells an attempt to carry out a plan from all others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) session: i64,
-    pub(crate) number: i64,
-    /// The time that its rows get.
-    pub(crate) time: i64,
 }
 
 impl PostgresStore {
@@ -78,6 +74,8 @@ impl PostgresStore {
         let identity = catalog.identity(&ask(&catalog.store())?)?.cast_unsigned();
         drop(connection);
         Ok(Arc::new(Self {
+            #[cfg(feature = "queue")]
+            queues: PostgresQueues::new(&pool, &catalog, identity)?,
             pool,
             commits: catalog.table("_commits"),
             tables: catalog.table("_tables"),
@@ -86,17 +84,14 @@ impl PostgresStore {
             clock: Clock::default(),
             fairness: RetryFairness::default(),
             is_awaited: options.is_awaited(),
-            session: random()?.cast_signed(),
-            number: AtomicI64::new(0),
+            tokens: Tokens::new()?,
             entries: Mutex::default(),
         }))
     }
 
     /// Returns a token that no other attempt has.
     pub(crate) fn token(&self) -> Token {
-        // Relaxed: the numbers differ, and order nothing.
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
-        Token { session: self.session, number, time: 0 }
+        self.tokens.next()
     }
 
     /// Returns the answer to a statement that reads.
@@ -195,6 +190,20 @@ impl PostgresStore {
         self.entry(&found)
     }
 
+    /// Returns the queues of the store.
+    #[cfg(feature = "queue")]
+    pub(crate) fn own_queues(&self) -> &PostgresQueues {
+        &self.queues
+    }
+
+    /// Tells those of this process who wait for what a plan has brought.
+    #[cfg(feature = "queue")]
+    pub(crate) fn tell_of(&self, work: &Work) {
+        if work.messages.is_some() {
+            self.queues.arrivals().notify();
+        }
+    }
+
     /// Returns what this process knows of a table.
     pub(crate) fn entry(&self, found: &Found) -> Result<Arc<TableEntry>> {
         let (id, rows) = (found.number()?, self.catalog.rows(found));
@@ -241,13 +250,6 @@ impl PostgresStore {
 fn in_doubt(error: tokio_postgres::Error) -> Error {
     let because = "the connection was lost before the answer came: look whether it has happened";
     executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
-}
-
-fn random() -> Result<u64> {
-    let mut bytes = [0; 8];
-    let failed = |_| executor::error(ErrorKind::Io, "the operating system gave no random number");
-    getrandom::fill(&mut bytes).map_err(failed)?;
-    Ok(u64::from_le_bytes(bytes))
 }
 
 impl HasVault for PostgresStore {}
@@ -319,11 +321,19 @@ impl Backend for PostgresStore {
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
         let work = Work::of(self, tables, plan)?;
         self.fairness.pass();
-        commit::commit(self, &work).map_err(|refused| work.say_new_name(self, refused))
+        let committed = commit::commit(self, &work).map_err(|refused| work.say_new_name(self, refused))?;
+        #[cfg(feature = "queue")]
+        self.tell_of(&work);
+        Ok(committed)
     }
 
     fn async_backend(&self) -> Option<&dyn AsyncBackend> {
         self.is_awaited.then_some(self)
+    }
+
+    #[cfg(feature = "queue")]
+    fn queues(&self) -> Result<&dyn Queues> {
+        Ok(&self.queues)
     }
 
     fn service_records(&self) -> Result<&dyn ServiceRecords> {

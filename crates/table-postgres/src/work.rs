@@ -13,6 +13,8 @@ use crate::body::Body;
 use crate::clock::time_of;
 use crate::error::missing;
 use crate::keys::escape;
+#[cfg(feature = "queue")]
+use crate::queues::PlanMessages;
 use crate::store::PostgresStore;
 use crate::table::{TableEntry, own};
 
@@ -28,6 +30,9 @@ pub(crate) struct Work {
     pub(crate) is_raw: bool,
     /// Whether rows that are there keep their times.
     pub(crate) keeps_times: bool,
+    /// What it does with messages of queues.
+    #[cfg(feature = "queue")]
+    pub(crate) messages: Option<PlanMessages>,
 }
 
 /// What is done to a row.
@@ -160,6 +165,8 @@ impl Work {
             partitions: Vec::new(),
             is_raw: plan.is_raw,
             keeps_times: plan.keeps_times,
+            #[cfg(feature = "queue")]
+            messages: PlanMessages::of(store.own_queues(), &plan.queue_ops).map_err(Refused::whole)?,
         };
         for (number, group) in plan.groups.iter().enumerate() {
             let Some(id) = work.tables.get(group.table).map(|entry| entry.id) else {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use table_core::queue::Queue;
-use table_core::{Entity, Store};
+use table_core::{Entity, Tables};
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3_600);
@@ -43,7 +43,7 @@ fn employee(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com") }
 }
 
-fn hires(store: &Store) -> Queue<Hire> {
+fn hires(store: &Tables) -> Queue<Hire> {
     store.queue("hires").unwrap()
 }
 

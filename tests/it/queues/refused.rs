@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use integration_tests::MapStore;
 use integration_tests::{Scratch, assert_sound};
-use table_core::ErrorKind;
 use table_core::queue::Queue;
+use table_core::{ErrorKind, Store};
 
 use super::{Hire, LONG, SHORT, hire, hires};
 
 #[test]
 fn what_is_too_large_too_long_or_no_json_is_refused_and_nothing_is_sent() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let texts: Queue<String> = store.queue("texts").unwrap();
-    let mark = store.mark().unwrap();
+    let mark = || Store::of(&store).map(|store| store.mark().unwrap());
+    let before = mark();
     let most = "x".repeat(64 * 1024 - 2);
     let error = texts.send(&format!("{most}x")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::MessageTooLarge);
@@ -37,7 +38,8 @@ fn what_is_too_large_too_long_or_no_json_is_refused_and_nothing_is_sent() {
     let error = floats.send(&f64::NAN).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
     assert!(error.to_string().contains("NaN"), "{error}");
-    assert_eq!(store.mark().unwrap(), mark, "nothing was written");
+    assert_eq!(mark(), before, "nothing was written");
+    assert_eq!(texts.stats().unwrap().sent, 0);
     // The largest is sent.
     texts.message(&most).unique(&"k".repeat(512)).send().unwrap();
     assert_eq!(texts.receive(LONG).unwrap().unwrap().len(), most.len());
@@ -47,7 +49,7 @@ fn what_is_too_large_too_long_or_no_json_is_refused_and_nothing_is_sent() {
 #[test]
 fn times_and_numbers_out_of_range_are_refused() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let hires = hires(&store);
     hires.send(&hire(1)).unwrap();
     let week = Duration::from_secs(7 * 86_400);
@@ -78,7 +80,7 @@ fn times_and_numbers_out_of_range_are_refused() {
 #[test]
 fn names_are_the_services() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     for name in ["", "ab", "Hires", "hi_res", "-hires", "hi--res", "hires\u{e9}", &"a".repeat(57)] {
         let error = store.queue::<Hire>(name).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidQueueName, "{name}");
@@ -97,7 +99,7 @@ fn names_are_the_services() {
 #[test]
 fn a_message_of_another_type_is_given_back_and_set_aside_in_the_end() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let hires = hires(&store).max_dequeues(1);
     let texts: Queue<String> = store.queue("hires").unwrap();
     texts.send(&"secret words".to_owned()).unwrap();
@@ -153,4 +155,11 @@ fn an_executor_without_queues_says_so_by_the_name_of_the_ability() {
         assert!(staff.get(super::Employee::key("Sales", 1)).unwrap().is_none());
         assert_eq!(hires.stats().unwrap().sent, 0);
     }
+}
+
+integration_tests::on_executors_with_queues! {
+    what_is_too_large_too_long_or_no_json_is_refused_and_nothing_is_sent
+    times_and_numbers_out_of_range_are_refused
+    names_are_the_services
+    a_message_of_another_type_is_given_back_and_set_aside_in_the_end
 }

@@ -2,14 +2,14 @@
 
 use integration_tests::{Scratch, assert_sound};
 use table_core::queue::Queue;
-use table_core::{ErrorKind, Stored};
+use table_core::{ErrorKind, Store, Stored};
 
 use super::{Employee, Hire, LONG, employee, hire, hires};
 
 #[test]
 fn a_message_is_sent_with_the_change_or_not_at_all() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (hires, staff) = (hires(&store), store.table::<Employee>().unwrap());
     staff.insert(&employee(99)).unwrap();
     let explained = staff
@@ -22,9 +22,10 @@ fn a_message_is_sent_with_the_change_or_not_at_all() {
     assert!(explained.to_string().ends_with("send 1 of the queues' messages"), "{explained}");
     assert_eq!(hires.stats().unwrap().sent, 0, "it was only explained");
 
-    let commits = store.stats().unwrap().commits;
+    let commits = || Store::of(&store).map(|store| store.stats().unwrap().commits);
+    let before = commits();
     staff.egt(Employee::partition("Sales")).insert(&employee(1)).send(&hires, &hire(1)).commit().unwrap();
-    assert_eq!(store.stats().unwrap().commits, commits + 1, "one transaction");
+    assert_eq!(commits(), before.map(|commits| commits + 1), "one transaction");
     assert_eq!(hires.peek(5).unwrap().len(), 1);
 
     // A change that is refused sends nothing, for whatever reason it is refused.
@@ -61,7 +62,7 @@ fn a_message_is_sent_with_the_change_or_not_at_all() {
 #[test]
 fn what_a_message_asks_for_is_done_once_though_it_is_received_twice() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (hires, staff) = (hires(&store), store.table::<Employee>().unwrap());
     hires.send(&hire(1)).unwrap();
     let slow = hires.receive(super::SHORT).unwrap().unwrap();
@@ -86,7 +87,7 @@ fn what_a_message_asks_for_is_done_once_though_it_is_received_twice() {
 #[test]
 fn a_refused_change_leaves_its_message_held() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (hires, staff) = (hires(&store), store.table::<Employee>().unwrap());
     staff.insert(&employee(1)).unwrap();
     hires.send(&hire(1)).unwrap();
@@ -121,7 +122,7 @@ fn a_refused_change_leaves_its_message_held() {
 #[test]
 fn a_queue_of_another_store_goes_with_no_change_of_this_one() {
     let [here, there] = [Scratch::new(), Scratch::new()];
-    let (store, other) = (here.store(), there.store());
+    let (store, other) = (here.tables(), there.tables());
     // Both have a queue of the same number.
     let (hires, strange) = (hires(&store), super::hires(&other));
     let staff = store.table::<Employee>().unwrap();
@@ -146,7 +147,7 @@ struct Former {
 #[test]
 fn a_store_transaction_sends_and_completes_with_changes_of_several_tables() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (hires, staff) = (hires(&store), store.table::<Employee>().unwrap());
     let archive = store.table::<Former>().unwrap();
     staff.insert(&employee(1)).unwrap();
@@ -181,15 +182,16 @@ fn a_store_transaction_sends_and_completes_with_changes_of_several_tables() {
 #[test]
 fn a_store_transaction_of_messages_alone_is_one_too() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let hires = hires(&store);
     hires.send(&hire(1)).unwrap();
     let held = hires.receive(LONG).unwrap().unwrap();
     let explained = store.transaction().complete(&held).send(&hires, &hire(2)).explain().unwrap();
     assert_eq!((explained.rows(), explained.messages_sent(), explained.messages_completed()), (0, 1, 1));
-    let commits = store.stats().unwrap().commits;
+    let commits = || Store::of(&store).map(|store| store.stats().unwrap().commits);
+    let before = commits();
     store.transaction().complete(&held).send(&hires, &hire(2)).commit().unwrap();
-    assert_eq!(store.stats().unwrap().commits, commits + 1, "one transaction");
+    assert_eq!(commits(), before.map(|commits| commits + 1), "one transaction");
     let stats = hires.stats().unwrap();
     assert_eq!((stats.sent, stats.completed, stats.ready), (2, 1, 1));
 
@@ -198,8 +200,17 @@ fn a_store_transaction_of_messages_alone_is_one_too() {
     assert_eq!(error.kind(), ErrorKind::StaleReceipt);
     assert_eq!(hires.stats().unwrap().sent, 2);
     let other = Scratch::new();
-    let strange = super::hires(&other.store());
+    let strange = super::hires(&other.tables());
     let error = store.transaction().send(&strange, &hire(3)).commit().unwrap_err();
     assert!(error.to_string().starts_with("cannot commit a transaction"), "{error}");
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_queues! {
+    a_message_is_sent_with_the_change_or_not_at_all
+    what_a_message_asks_for_is_done_once_though_it_is_received_twice
+    a_refused_change_leaves_its_message_held
+    a_queue_of_another_store_goes_with_no_change_of_this_one
+    a_store_transaction_sends_and_completes_with_changes_of_several_tables
+    a_store_transaction_of_messages_alone_is_one_too
 }

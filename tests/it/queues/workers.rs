@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::Store;
+use table_core::Tables;
 use table_core::queue::{Queue, Received};
 
 use super::{Employee, Hire, LONG, employee, hire, hires};
@@ -21,8 +21,8 @@ fn until(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-fn opened(scratch: &Scratch) -> Store {
-    relaxed().open(scratch.path().join("store")).unwrap()
+fn opened(scratch: &Scratch) -> Tables {
+    scratch.tables_with(&relaxed())
 }
 
 #[test]
@@ -191,4 +191,13 @@ fn a_worker_lives_through_a_pause_and_a_queue_that_is_dropped_and_says_what_is_w
     assert_eq!(failure.kind, table_core::ErrorKind::QueueNotFound);
     assert!(failure.in_a_row >= 1 && failure.what.contains("`hires`"), "{failure:?}");
     worker.stop();
+}
+
+integration_tests::on_executors_with_queues! {
+    workers_deal_with_each_message_once_and_several_at_a_time
+    errors_and_panics_give_the_message_back_with_a_growing_delay_until_it_is_set_aside
+    a_message_stays_hidden_as_long_as_it_is_dealt_with
+    stopping_waits_for_what_was_begun_and_gives_the_rest_back_untried
+    a_handler_that_completes_its_message_in_a_transaction_is_left_alone
+    a_worker_lives_through_a_pause_and_a_queue_that_is_dropped_and_says_what_is_wrong
 }
