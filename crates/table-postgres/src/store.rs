@@ -241,6 +241,7 @@ impl PostgresStore {
 
     /// Returns the number of the table of this name.
     pub(crate) fn number_of(&self, table: &str) -> Result<i32> {
+        names::check_table(table)?;
         Catalog::found(table, &self.query(&self.catalog.find(table))?).map(|found| found.id)
     }
 }
@@ -265,6 +266,8 @@ impl Backend for PostgresStore {
     }
 
     fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        // What is no name is told apart from what names no table, as by every store.
+        names::check_table(table)?;
         let found = Catalog::found(table, &self.query(&self.catalog.find(table))?)?;
         let entry = self.entry(&found)?;
         Ok(self.table(entry))
@@ -280,10 +283,11 @@ impl Backend for PostgresStore {
         self.transaction(&begin, |connection| {
             let mut statements = String::new();
             for table in tables {
+                names::check_table(table)?;
                 let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
                 let found = Catalog::found(table, &ask(&self.catalog.find(table))?)?;
                 let entry = self.entry(&found)?;
-                // Whoever notes a kind waits for this table, or is done: so no layout comes in between.
+                // A writer that notes a kind waits for this table, or is done: so no layout comes in between.
                 let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", entry.rows);
                 connection.wait(connection.execute(&lock)).map_err(|error| in_use(table, error))?;
                 let (_, layouts) = Catalog::found_layouts(&ask(&self.catalog.layouts(entry.id))?)?;
