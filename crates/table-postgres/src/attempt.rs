@@ -123,7 +123,10 @@ impl Attempt<'_> {
             self.connection.query(&statement).await.map(drop)
         };
         match done {
-            Ok(()) => Ok(Committed::at(etag(time))),
+            Ok(()) => {
+                self.store.tokens.remove_old(self.connection, &self.store.commits, token).await;
+                Ok(Committed::at(etag(time)))
+            }
             Err(error) if is_lost(&error) => Err(Failed::Lost(Token { time, ..token })),
             Err(error) if is_conflict(&error) => Err(Failed::Again),
             Err(error) if does_not_hold(&error) => {

@@ -97,7 +97,7 @@ impl Catalog {
                 table_id int NOT NULL, kind text NOT NULL, layout text NOT NULL,
                 number int GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (table_id, kind));
              CREATE TABLE IF NOT EXISTS {schema}._commits (
-                session bigint, number bigint, time bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(),
+                session bigint, number bigint, time bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(),
                 answer bigint[], PRIMARY KEY (session, number));
              CREATE TABLE IF NOT EXISTS {schema}._records (
                 owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));

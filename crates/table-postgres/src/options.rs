@@ -12,6 +12,7 @@ use crate::pool::Connector;
 use crate::store::PostgresStore;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
+use crate::token::LONGEST_PATIENCE;
 
 /// The longest name of a schema that the server tells from others.
 const MOST_BYTES: usize = 63;
@@ -79,7 +80,7 @@ impl PostgresOptions {
     }
 
     /// Sets how long a call waits for a server that was reached before and is lost, such as one that is started anew or gives way
-    /// to its standby; by default 30 seconds. After that it is [`Unreachable`](ErrorKind::Unreachable), or
+    /// to its standby; by default 30 seconds, and 5 minutes at the most. After that it is [`Unreachable`](ErrorKind::Unreachable), or
     /// [`OutcomeUnknown`](ErrorKind::OutcomeUnknown) of a change that may have been carried out.
     #[must_use]
     pub fn patience(mut self, longest: Duration) -> Self {
@@ -133,7 +134,7 @@ impl PostgresOptions {
             config,
             prepares: self.prepares,
             most: self.connections.max(1),
-            patience: self.patience,
+            patience: self.patience.min(LONGEST_PATIENCE),
             #[cfg(feature = "tls")]
             tls,
         };

@@ -53,7 +53,7 @@ pub(crate) struct PostgresStore {
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
     is_awaited: bool,
-    tokens: Tokens,
+    pub(crate) tokens: Tokens,
     #[cfg(feature = "queue")]
     queues: PostgresQueues,
     entries: Mutex<HashMap<u32, Arc<TableEntry>>>,
@@ -72,6 +72,8 @@ impl PostgresStore {
             connection.wait(connection.execute(&made)).map_err(of_server)?;
         }
         let identity = catalog.identity(&ask(&catalog.store())?)?.cast_unsigned();
+        // A role that may only read removes nothing.
+        drop(connection.wait(connection.execute(&Tokens::remove_left(&catalog.table("_commits")))));
         drop(connection);
         Ok(Arc::new(Self {
             #[cfg(feature = "queue")]

@@ -1,9 +1,24 @@
 //! What tells an attempt to change something from all others, so that the server can be asked what became of it.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use table_engine::__executor as executor;
 use table_engine::{ErrorKind, Result};
+
+use crate::connection::{Call, Connection};
+use crate::param::{Param, Params};
+
+/// For so long tokens stay with the server; nobody asks for one later.
+const KEPT_FOR: Duration = Duration::from_secs(600);
+
+/// The longest that a call waits for a server that was lost, so that what it asks for then is still there.
+pub(crate) const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
+
+/// After so many tokens those that are old are removed.
+const STEP: i64 = 1_024;
 
 /// Tells an attempt to carry out a plan from all others.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +35,13 @@ pub(crate) struct Tokens {
     /// Tells these from those of all other handles and processes.
     session: i64,
     number: AtomicI64,
+    /// Numbers, and since when all before them are given.
+    marks: Mutex<VecDeque<(Instant, i64)>>,
 }
 
 impl Tokens {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Self { session: random()?.cast_signed(), number: AtomicI64::new(0) })
+        Ok(Self { session: random()?.cast_signed(), number: AtomicI64::new(0), marks: Mutex::default() })
     }
 
     /// Returns a token that no other attempt has.
@@ -32,6 +49,42 @@ impl Tokens {
         // Relaxed: the numbers differ, and order nothing.
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         Token { session: self.session, number, time: 0 }
+    }
+
+    /// Removes, now and then, the tokens of this session that nobody asks for any more from the table `commits`. `token` is of
+    /// what was carried out just now. Nothing depends on it: what stays is removed another time.
+    pub(crate) async fn remove_old(&self, connection: &Connection, commits: &str, token: Token) {
+        let Some(before) = self.outlived(token, Instant::now()) else { return };
+        let mut params = Params::default();
+        let (session, before) = (params.add(Param::Number(self.session)), params.add(Param::Number(before)));
+        let sql = format!(
+            "DELETE FROM {commits} WHERE session = {session} AND number < {before}
+             AND at < now() - interval '{} seconds'",
+            KEPT_FOR.as_secs()
+        );
+        drop(connection.query(&Call { sql, params }).await);
+    }
+
+    /// Returns the statement that removes what sessions have left that are no more.
+    pub(crate) fn remove_left(commits: &str) -> String {
+        format!("DELETE FROM {commits} WHERE at < now() - interval '1 day'")
+    }
+
+    /// Returns the number before which all tokens are old, once in so many of them.
+    fn outlived(&self, token: Token, now: Instant) -> Option<i64> {
+        if token.number == 0 || token.number % STEP != 0 {
+            return None;
+        }
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        marks.push_back((now, token.number));
+        let mut outlived = None;
+        while let Some((since, number)) = marks.front().copied()
+            && now.saturating_duration_since(since) > KEPT_FOR
+        {
+            outlived = Some(number);
+            marks.pop_front();
+        }
+        outlived
     }
 }
 
@@ -41,4 +94,28 @@ pub(crate) fn random() -> Result<u64> {
     let failed = |_| executor::error(ErrorKind::Io, "the operating system gave no random number");
     getrandom::fill(&mut bytes).map_err(failed)?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_old_when_those_behind_them_have_been_given_for_long() {
+        let tokens = Tokens::new().unwrap();
+        let begun = Instant::now();
+        let token = |number: i64| Token { session: 1, number, time: 0 };
+        for number in [0, 1, 5, STEP - 1, STEP + 1] {
+            assert_eq!(tokens.outlived(token(number), begun), None);
+        }
+        let at = |minutes: u64| begun + Duration::from_secs(60 * minutes);
+        for (number, minutes, expected) in
+            [(1, 0, None), (2, 5, None), (3, 10, None), (4, 11, Some(1)), (5, 12, None), (6, 30, Some(5))]
+        {
+            assert_eq!(
+                tokens.outlived(token(number * STEP), at(minutes)),
+                expected.map(|step: i64| step * STEP)
+            );
+        }
+    }
 }

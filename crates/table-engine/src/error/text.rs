@@ -70,14 +70,15 @@ impl Error {
 
 /// Returns a detail without the keys that it quotes. A key may hold a quote, so what lies between the first and the last goes.
 fn keyless(because: &str) -> Cow<'_, str> {
-    let quoted = ["partition `", "row `", "blob `"].into_iter();
+    // U+0060 is the mark that names are quoted in.
+    let quoted = ["partition \u{60}", "row \u{60}", "blob \u{60}"].into_iter();
     let begins = quoted.filter_map(|what| because.find(what).map(|at| at.saturating_add(what.len()))).min();
     let parts = begins.and_then(|begins| {
         let (before, quoted) = because.split_at_checked(begins)?;
-        Some((before, quoted.rsplit_once('`').map_or("", |(_, after)| after)))
+        Some((before, quoted.rsplit_once('\u{60}').map_or("", |(_, after)| after)))
     });
     match parts {
-        Some((before, after)) => Cow::Owned(format!("{before}..`{after}")),
+        Some((before, after)) => Cow::Owned(format!("{before}..\u{60}{after}")),
         None => Cow::Borrowed(because),
     }
 }
@@ -112,7 +113,7 @@ mod tests {
     fn a_text_without_keys_has_those_of_the_detail_left_out_too() {
         let error =
             Error::new(ErrorKind::Corrupt).attempted("read").table("Company").partition("Sales").row("1");
-        let because = "row `a`b` is not part 2 of it: in partition `Sales`, row `1`, it is missing";
+        let because = "row `a\u{60}b` is not part 2 of it: in partition `Sales`, row `1`, it is missing";
         let error = error.because(because).at_index(3);
         assert_eq!(
             error.text_without_keys(),

@@ -152,10 +152,16 @@ impl Attempt<'_> {
             [step] => {
                 let token = self.shared.tokens.next();
                 let answer = self.connection.query(&step.call(&self.shared.tables, Some(token))).await;
-                self.answers(step, &answer.map_err(|error| lost(error, token, None))?).await
+                let rows = answer.map_err(|error| lost(error, token, None))?;
+                self.remove_old_tokens(token).await;
+                self.answers(step, &rows).await
             }
             steps => self.run_all(steps, is_open).await,
         }
+    }
+
+    async fn remove_old_tokens(self, token: Token) {
+        self.shared.tokens.remove_old(self.connection, &self.shared.tables.commits, token).await;
     }
 
     /// Carries out steps in a transaction.
@@ -201,7 +207,10 @@ impl Attempt<'_> {
             let rest = all.rest(receiving);
             let answer = self.connection.query(&rest.call(&self.shared.tables, queue, Some(token))).await;
             let is_all = match answer {
-                Ok(rows) => all.take(rest, &rows),
+                Ok(rows) => {
+                    self.remove_old_tokens(token).await;
+                    all.take(rest, &rows)
+                }
                 Err(error) => Err(lost(error, token, None)),
             };
             match is_all {
