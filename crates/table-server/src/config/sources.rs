@@ -8,11 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, ConfigError, check};
 
-/// A table server: the protocol of Azure Tables over a store in a directory, or in a PostgreSQL database.
+/// A table server: the protocol of Azure Tables over a store in a directory or a database.
 ///
-/// Each flag can be a variable, TABLE_SERVER_ADDRESS for --address, or a line of the file, address = "..". Keys have no
-/// flags: TABLE_SERVER_KEY1, TABLE_SERVER_KEY2, or key1 and key2 of the file. Nor has the database's address, which may hold
-/// a password: TABLE_SERVER_POSTGRES, or postgres of the file.
+/// Each flag can be a variable, TABLE_SERVER_ADDRESS for --address, or a line of the file, address = "..". Secrets have no
+/// flags: TABLE_SERVER_KEY1, .._KEY2, .._POSTGRES (a database's address), or key1, key2, postgres of the file.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "table-server", version, verbatim_doc_comment)]
 #[expect(clippy::doc_markdown, reason = "it is what `--help` prints")]
