@@ -9,19 +9,21 @@ use super::task::Release;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 
-/// A receipt for a message, which may be kept as text: whoever has it may delete, update or give back the message until somebody
+/// A receipt for a message, which may be kept as text: who has it may delete, update or give back the message until somebody
 /// receives it again.
 ///
 /// It names the message and how often it had been received. What was sent when is part of it, so that it fits no other message
 /// of a queue that was dropped and made anew, or put back from a copy. It is no secret, and nothing that guards a queue.
 ///
 /// ```
+/// # #[cfg(feature = "queue")] {
 /// use table_core::queue::PopReceipt;
 ///
 /// let receipt: PopReceipt = "1-2a-3-8ded36d6ab1d8a0".parse()?;
 /// assert_eq!(receipt.id, 42);
 /// assert_eq!(receipt.to_string(), "1-2a-3-8ded36d6ab1d8a0");
 /// assert!("1-2a-3".parse::<PopReceipt>().is_err());
+/// # }
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
