@@ -391,7 +391,7 @@ fn lock_rows(entry: &TableEntry, keys: &[(&str, &str)]) -> Call {
 
 /// Says what an error is before anything was sent that writes.
 fn before(error: Error) -> Failed {
-    // A connection may have been lost while nobody used it. Where there is no server, the next attempt finds that out.
+    // A connection may have been lost while it was idle. Where there is no server, the next attempt finds that out.
     if is_conflict(&error) || is_lost(&error) {
         return Failed::Again;
     }

@@ -103,7 +103,7 @@ impl Connection {
     /// Hands over the end of a transaction that is to change nothing, and waits for no answer.
     pub(crate) fn roll_back(&self) {
         let mut answer = pin!(self.client.batch_execute("ROLLBACK"));
-        // Asked once it is on its way. The answer is nobody's.
+        // Asked once it is on its way. The answer is not waited for.
         let asked = answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         drop(asked);
     }

@@ -10,13 +10,13 @@ pub(crate) fn missing() -> Error {
     executor::error(ErrorKind::TableNotFound, "there is no such table; create it first")
 }
 
-/// Returns the error of stored bytes that nobody wrote so.
+/// Returns the error of stored bytes that are not of the library's form.
 #[cold]
 pub(crate) fn damaged(what: &'static str) -> Error {
     executor::error(ErrorKind::Corrupt, format!("{what} is not as this library writes it"))
 }
 
-/// Returns whether the connection is gone, so that nobody knows what became of the statement.
+/// Returns whether the connection is gone, so that it is unknown what became of the statement.
 pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         // The server was told to end, or its process died: the answer to a commit may have been next.

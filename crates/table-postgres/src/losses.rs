@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The wait between two attempts, but for the first two: a connection may have been lost while nobody used it.
+/// The wait between two attempts, but for the first two: a connection may have been lost while it was idle.
 const BETWEEN: Duration = Duration::from_millis(50);
 
 /// What a call has lost by now.

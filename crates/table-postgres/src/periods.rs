@@ -301,7 +301,7 @@ fn note_dropped(catalog: &Catalog, entry: &TableEntry) -> String {
     format!("{forget} INSERT INTO {} (id, rows) VALUES ({}, {rows})", catalog.table("_dropped"), entry.id)
 }
 
-/// Drops the tables that no snapshot can know of any more. Where one can, or a reader is in the way, whoever drops periods next
+/// Drops the tables that no snapshot can know of any more. Where one can, or a reader is in the way, the next drop of periods
 /// does it.
 fn sweep(store: &PostgresStore) {
     let (dropped, periods) = (store.catalog.table("_dropped"), store.catalog.table("_periods"));

@@ -232,7 +232,7 @@ impl Drop for Awaited {
 }
 
 impl Blocking {
-    /// Has the connection closed when this is dropped: something is open on it, or nobody knows what.
+    /// Has the connection closed when this is dropped: something may be open on it.
     pub(crate) fn spend(&mut self) {
         self.is_spent = true;
     }
@@ -256,7 +256,7 @@ impl Drop for Blocking {
 }
 
 impl Shared {
-    /// Has the connection closed when this is dropped: something is open on it, or nobody knows what.
+    /// Has the connection closed when this is dropped: something may be open on it.
     pub(crate) fn spend(&mut self) {
         self.is_spent = true;
     }

@@ -64,8 +64,8 @@ pub(crate) fn rename(store: &PostgresStore, table: &str, name: &str) -> Result<(
     Ok(())
 }
 
-/// Returns the statements that give the server's table another name, and the view that a person looks at. Whoever has the table
-/// open finds nothing under the former name.
+/// Returns the statements that give the server's table another name, and the view that a person looks at. Handles that
+/// were opened before find nothing under the former name.
 fn rename_rows(catalog: &Catalog, former: &Found, becomes: &Found) -> String {
     let rows = format!("ALTER TABLE {} RENAME TO {}", catalog.rows(former), rows_name(becomes));
     if former.name.eq_ignore_ascii_case(&becomes.name) {

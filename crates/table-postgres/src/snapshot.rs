@@ -75,7 +75,7 @@ impl PostgresSnapshot {
             match asked {
                 Ok(answers) => return Ok(answers),
                 Err(error) if may_go_on && is_lost(&error) && losses.wait() => {
-                    // Nobody has seen anything of it, so it begins on another connection.
+                    // No row of it has been read, so it begins on another connection.
                     self.store.pool.forget_idle();
                     self.connection.replace(self.store.pool.blocking()?);
                     self.has_begun.set(false);

@@ -11,7 +11,7 @@ use table_engine::{ErrorKind, Result};
 use crate::connection::{Call, Connection};
 use crate::param::{Param, Params};
 
-/// For so long tokens stay with the server; nobody asks for one later.
+/// For so long tokens stay with the server; none is asked for later.
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// The longest that a call waits for a server that was lost, so that what it asks for then is still there.
@@ -51,7 +51,7 @@ impl Tokens {
         Token { session: self.session, number, time: 0 }
     }
 
-    /// Removes, now and then, the tokens of this session that nobody asks for any more from the table `commits`. `token` is of
+    /// Removes, now and then, the tokens of this session that are asked for no more from the table `commits`. `token` is of
     /// what was carried out just now. Nothing depends on it: what stays is removed another time.
     pub(crate) async fn remove_old(&self, connection: &Connection, commits: &str, token: Token) {
         let Some(before) = self.outlived(token, Instant::now()) else { return };
@@ -88,7 +88,7 @@ impl Tokens {
     }
 }
 
-/// Returns a number that nobody guesses.
+/// Returns a random number.
 pub(crate) fn random() -> Result<u64> {
     let mut bytes = [0; 8];
     let failed = |_| executor::error(ErrorKind::Io, "the operating system gave no random number");

@@ -133,7 +133,7 @@ fn a_dropped_period_is_there_as_long_as_a_snapshot_may_read_it() {
     for day in 1..=4 {
         logins.insert(&login(&format!("2026-01-0{day}T10:00"))).unwrap();
     }
-    // Whoever has the period's table open can't write to it any more.
+    // A handle on the period's table can't write to it any more.
     same.insert(&login("2026-01-01T11:00")).unwrap();
     let open = theirs.dynamic_table("Logins20260101").unwrap();
     let before = theirs.snapshot().unwrap();

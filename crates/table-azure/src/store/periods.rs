@@ -1,6 +1,6 @@
 //! Tables for each period: made with their first rows, listed, and dropped one after another.
 //!
-//! How far a template's tables are dropped is noted first, so that a table that is dropped stays so, whoever writes meanwhile.
+//! How far a template's tables are dropped is noted first, so that a table that is dropped stays so, whatever is written meanwhile.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Receipts that leave the program: texts by which a message is deleted, updated or given back later, by whoever has them.
+//! Receipts that leave the program: texts by which a message is deleted, updated or given back later, in any process.
 
 use std::fmt;
 use std::str::FromStr;

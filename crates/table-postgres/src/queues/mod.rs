@@ -1,4 +1,4 @@
-//! Queues: a row for each message, which whoever receives it locks, marks as held, and passes over where another has it.
+//! Queues: a row for each message, which its receiver locks and marks as held, and which others pass over.
 //!
 //! Each operation is one statement, which carries a token as a plan's does: an answer that is lost is asked for, and no message
 //! is sent twice. Times are the server's, so that it does not matter what the clocks of processes say.
