@@ -1,0 +1,17 @@
+//! The command line `tables`: what a store holds, for people and for pipes.
+//!
+//! The binary is [`Cli::new`] and [`Cli::run`]. A program of the user's own that calls them is `tables` with what that program
+//! knows besides.
+//!
+//! A store is opened to be read alone, unless `--write` is given, and never made. What a terminal shows as a table is JSON
+//! lines in a pipe.
+
+mod args;
+mod cli;
+mod commands;
+mod failure;
+mod output;
+mod session;
+mod source;
+
+pub use self::cli::Cli;

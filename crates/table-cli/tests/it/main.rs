@@ -1,0 +1,4 @@
+//! The command line, as it is called.
+
+mod ls;
+mod run;
