@@ -10,40 +10,29 @@
 # TABLES_ACCOUNT and TABLES_KEY name another account than the emulators'. Of an https endpoint CERTIFICATE is the file of the
 # certificate, of its address and of ACCOUNT.table.core.windows.net: those tests that want HTTPS or that host can pass then.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 2 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+# shellcheck source=own_tests.sh
+source "$(dirname "${BASH_SOURCE[0]}")/own_tests.sh"
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 endpoint=$2
 shift 2
-venv=$work/python-venv
-tests=$work/azure_data_tables-12.7.0/tests
-results=$work/python-results.txt
-expected=${EXPECTED:-$here/expected-failures-python.txt}
-
-"$here/install.sh" "$work" python
-if [ ! -d "$tests" ]; then
-    timeout 300 "$venv/bin/pip" -q download --no-deps --no-binary :all: --no-build-isolation -d "$work" azure-data-tables==12.7.0
-    tar -xzf "$work/azure_data_tables-12.7.0.tar.gz" -C "$work"
-fi
+fetch_tests python azure-data-tables 12.7.0
 
 compared=("$@")
 if [ $# -eq 0 ]; then
     areas=(test_retry test_table test_table_entity test_table_batch test_table_client test_table_service_properties test_table_service_stats)
     set -- test_encoder.py "${areas[@]/%/.py}" "${areas[@]/%/_async.py}"
 fi
-rm -f "$results"
-# Before the folder changes. The two variables are those of the client's two ways to ask.
-[ -z "${CERTIFICATE:-}" ] || { REQUESTS_CA_BUNDLE=$(realpath "$CERTIFICATE"); SSL_CERT_FILE=$REQUESTS_CA_BUNDLE; export REQUESTS_CA_BUNDLE SSL_CERT_FILE; }
-cd "$tests"
-# Failures are judged by the list, not by the exit code; a run that breaks off leaves no results.
-TABLES_RUN=$(date +%s%N) TABLES_ENDPOINT=$endpoint TABLES_RESULTS=$results PYTHONPATH=$here/python PYTHONDONTWRITEBYTECODE=1 \
-    timeout "${LIMIT:-900}" "$venv/bin/python" -m pytest -p live_plugin -p no:cacheprovider --asyncio-mode=auto \
-    --timeout 40 -q --tb="${TRACEBACK:-line}" -W ignore "$@" || true
-[ -s "$results" ] || { echo "the tests broke off" >&2; exit 1; }
-cut -f1 "$results" | sort | uniq -c
+export TABLES_ENDPOINT=$endpoint TABLES_RESULTS=$results
+if [ -n "${CERTIFICATE:-}" ]; then
+    # Before the folder changes. The two variables are those of the client's two ways to ask.
+    REQUESTS_CA_BUNDLE=$(realpath "$CERTIFICATE") && SSL_CERT_FILE=$REQUESTS_CA_BUNDLE
+    export REQUESTS_CA_BUNDLE SSL_CERT_FILE
+fi
+run_tests live_plugin "$@"
 if [ "$expected" != none ] && [ -n "${CERTIFICATE:-}" ]; then
     grep -v $'\tover plain HTTP: ' "$expected" >"$work/python-expected.txt" || true
     expected=$work/python-expected.txt
 fi
-[ "$expected" = none ] || "$here/compare.sh" "$expected" "$results" "${compared[@]}"
+compare_tests "${compared[@]}"

@@ -16,6 +16,7 @@ pub mod listen;
 pub mod log;
 #[cfg(feature = "queue")]
 pub mod queues;
+mod records;
 #[cfg(feature = "bin")]
 pub mod run;
 pub mod service;

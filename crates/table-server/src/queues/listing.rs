@@ -37,7 +37,7 @@ impl QueueService {
                 page.push((name, None));
                 continue;
             }
-            match self.records.metadata(&name).await {
+            match Metadata::kept(&self.records, &name).await {
                 Ok(metadata) => page.push((name, Some(metadata))),
                 // It was dropped meanwhile.
                 Err(fault) if fault.code == "QueueNotFound" => {}

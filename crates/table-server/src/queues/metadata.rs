@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 
 use http::{HeaderName, HeaderValue};
+use table_core::__executor::RecordOwner;
 
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
+use crate::records::Records;
+
+/// The record that keeps them.
+const RECORD: &str = "metadata";
 
 /// What the names of the headers begin with.
 const PREFIX: &str = "x-ms-meta-";
@@ -40,16 +45,27 @@ impl Metadata {
     }
 
     /// Reads metadata as it is kept: a line for each, the name before the first colon.
-    pub(super) fn read(text: &[u8]) -> Self {
+    fn read(text: &[u8]) -> Self {
         let text = str::from_utf8(text).unwrap_or_default();
         let pairs = text.lines().filter_map(|line| line.split_once(':'));
         Self(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     /// Returns it as it is kept; `None` if there is none. No name has a colon, and no value a line feed.
-    pub(super) fn text(&self) -> Option<Vec<u8>> {
+    fn text(&self) -> Option<Vec<u8>> {
         let lines: String = self.0.iter().flat_map(|(name, value)| [name, ":", value, "\n"]).collect();
         (!lines.is_empty()).then(|| lines.into_bytes())
+    }
+
+    /// Returns the metadata that is kept of a queue.
+    pub(super) async fn kept(records: &Records, queue: &str) -> Result<Self, Fault> {
+        let stored = records.get(RecordOwner::Queue(queue), RECORD).await?;
+        Ok(stored.map(|text| Self::read(&text)).unwrap_or_default())
+    }
+
+    /// Keeps it as a queue's, in place of what the queue has.
+    pub(super) async fn keep(&self, records: &Records, queue: &str) -> Result<(), Fault> {
+        records.set(RecordOwner::Queue(queue), RECORD, self.text().as_deref()).await
     }
 
     /// Adds it to an answer.

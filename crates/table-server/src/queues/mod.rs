@@ -12,26 +12,25 @@ mod metadata;
 mod of_queue;
 mod of_service;
 mod operation;
-mod records;
 mod texts;
 
 use std::sync::Arc;
 
 use http::Method;
-use table_core::Ticks;
+use table_core::__executor::RecordOwner;
 use table_core::asynchronous::{AsyncQueue, AsyncTables};
-use table_core::{Error, ErrorKind};
+use table_core::{Error, ErrorKind, Ticks};
 
 use self::address::{Address, Resource};
 use self::call::Call;
 use self::operation::operation_of;
-use self::records::QueueRecords;
 use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, QueueCaller};
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 use crate::ids::RequestIds;
 use crate::listen::Handle;
+use crate::records::Records;
 use crate::service::answer;
 use crate::wire::acl::SignedIdentifier;
 use crate::wire::error::{self, Form};
@@ -44,7 +43,7 @@ use crate::wire::{cors, parameters::Parameters};
 pub struct QueueService {
     tables: AsyncTables,
     account: Arc<KeyKeeper>,
-    records: QueueRecords,
+    records: Records,
     ids: RequestIds,
 }
 
@@ -52,7 +51,7 @@ impl QueueService {
     /// Makes a service of an account over the tables that it is kept with, and their queues.
     #[must_use]
     pub fn new(tables: AsyncTables, account: Arc<KeyKeeper>) -> Self {
-        Self { records: QueueRecords::new(tables.clone()), tables, account, ids: RequestIds::new() }
+        Self { records: Records::of_queues(tables.clone()), tables, account, ids: RequestIds::new() }
     }
 
     /// Answers a request.
@@ -151,7 +150,7 @@ impl QueueService {
         let Some(id) = auth::policy_of_queue(request, queue, keys) else {
             return auth::authorize_queue(request, queue, keys, &|_| None, Ticks::now());
         };
-        let policies = match self.records.policies(queue).await {
+        let policies = match self.records.policies(RecordOwner::Queue(queue)).await {
             // That there is no such queue is nothing to tell a sender who is not known yet.
             Err(fault) if fault.status < 500 => return Err(Fault::not_authenticated()),
             policies => policies?,

@@ -1,6 +1,7 @@
 //! Queues that are made and dropped, with their metadata and policies.
 
 use http::{HeaderName, StatusCode};
+use table_core::__executor::RecordOwner;
 use table_core::ErrorKind;
 
 use super::QueueService;
@@ -27,11 +28,11 @@ impl QueueService {
         })?;
         if is_new {
             if metadata != Metadata::default() {
-                self.records.set_metadata(name, &metadata).await?;
+                metadata.keep(&self.records, name).await?;
             }
             return Ok(answer::empty(StatusCode::CREATED));
         }
-        if self.records.metadata(name).await? == metadata {
+        if Metadata::kept(&self.records, name).await? == metadata {
             return Ok(answer::empty(StatusCode::NO_CONTENT));
         }
         Err(Fault::new(409, "QueueAlreadyExists", "The specified queue already exists."))
@@ -51,14 +52,14 @@ impl QueueService {
                 call.need(&Need::of_account("r", 'c').or_of_queue('r'))?;
                 let stats = self.queue(name).await?.stats().await?;
                 let mut response = answer::empty(StatusCode::OK);
-                self.records.metadata(name).await?.add_to(&mut response);
+                Metadata::kept(&self.records, name).await?.add_to(&mut response);
                 let count = stats.ready.saturating_add(stats.hidden);
                 answer::add(&mut response, COUNT, &count.to_string());
                 Ok(response)
             }
             "PUT" => {
                 call.need(&Need::of_account("w", 'c'))?;
-                self.records.set_metadata(name, &Metadata::of(call.request)?).await?;
+                Metadata::of(call.request)?.keep(&self.records, name).await?;
                 Ok(answer::empty(StatusCode::NO_CONTENT))
             }
             _ => Err(Fault::unsupported_verb()),
@@ -72,10 +73,13 @@ impl QueueService {
             return Err(Fault::not_authorized());
         }
         match call.method {
-            "GET" => Ok(answer::xml(StatusCode::OK, acl::to_xml(&self.records.policies(name).await?))),
+            "GET" => Ok(answer::xml(
+                StatusCode::OK,
+                acl::to_xml(&self.records.policies(RecordOwner::Queue(name)).await?),
+            )),
             "PUT" => {
                 let policies = acl::read_of_queue(&call.request.body)?;
-                self.records.set_policies(name, &policies).await?;
+                self.records.set_policies(RecordOwner::Queue(name), &policies).await?;
                 Ok(answer::empty(StatusCode::NO_CONTENT))
             }
             _ => Err(Fault::unsupported_verb()),

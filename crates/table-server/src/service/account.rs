@@ -1,6 +1,7 @@
 //! What belongs to the service and to tables beside their entities: properties, statistics, policies, metadata.
 
 use http::StatusCode;
+use table_core::__executor::RecordOwner;
 
 use super::Service;
 use super::answer;
@@ -40,12 +41,12 @@ impl Service {
         }
         match call.method {
             "GET" => {
-                let stored = self.records.policies(table).await?;
+                let stored = self.records.policies(RecordOwner::Table(table)).await?;
                 Ok(answer::xml(StatusCode::OK, acl::to_xml(&stored)))
             }
             "PUT" => {
                 let policies = acl::read(&call.request.body)?;
-                self.records.set_policies(table, &policies).await?;
+                self.records.set_policies(RecordOwner::Table(table), &policies).await?;
                 Ok(answer::empty(StatusCode::NO_CONTENT))
             }
             _ => Err(Fault::unsupported_verb()),

@@ -1,8 +1,5 @@
 //! Batches: up to 100 changes of one partition, together or not at all, or one query of an entity.
 
-use std::sync::{Mutex, PoisonError};
-
-use table_core::asynchronous::AsyncBatch;
 use table_core::odata::Metadata;
 use table_core::{DynamicEntity, Error, ErrorKind};
 
@@ -136,31 +133,21 @@ impl Service {
         let partition = partition.to_owned();
         let asked: Vec<_> = operations.iter().map(Operation::asked).collect();
         let changes = operations.into_iter().map(|operation| operation.change);
-        // Made once, of the table as it is known. If that is gone, what is made is committed to the one in its place.
-        let (changes, batch) = (Mutex::new(Some(changes)), Mutex::new(None::<AsyncBatch>));
-        let committed = self.on_table(call, table, |table| {
-            let changes = take(&changes).into_iter().flatten();
-            let batch_of_table = match take(&batch) {
-                Some(batch) => batch.of_table(&table),
-                None => changes.fold(table.batch(&*partition), |batch, change| change.add_to(batch)),
-            };
-            let batch = &batch;
-            async move {
-                let committed = batch_of_table.commit().await;
-                *batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch_of_table);
-                Ok((committed?, table))
+        let mut opened = self.open_table(call, table).await?;
+        let mut batch = changes.fold(opened.batch(partition), |batch, change| change.add_to(batch));
+        let committed = match batch.commit().await {
+            Ok(committed) => committed,
+            Err(error) => {
+                opened = self.reopen_table(call, table, error).await?;
+                batch = batch.of_table(&opened);
+                batch.commit().await?
             }
-        });
-        let (committed, table) = committed.await?;
+        };
         let answers = asked.iter().enumerate().map(|(index, asked)| {
             let etag = (!asked.is_removal).then(|| committed.etag(index));
-            let written = Written { added: asked.added.as_ref(), etag, table: table.name() };
+            let written = Written { added: asked.added.as_ref(), etag, table: opened.name() };
             written.answer(&call.of_metadata(asked.metadata), asked.prefer)
         });
         answers.collect()
     }
-}
-
-fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

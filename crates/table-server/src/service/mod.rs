@@ -9,7 +9,6 @@ mod cors;
 mod metadata;
 mod opened;
 mod operation;
-mod records;
 mod rows;
 mod tables;
 mod writes;
@@ -18,20 +17,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
-use table_core::Ticks;
+use table_core::__executor::RecordOwner;
 use table_core::asynchronous::{AsyncDynamicTable, AsyncTables};
 use table_core::odata::Metadata;
+use table_core::{Error, ErrorKind, Ticks};
 
 use self::call::Call;
 use self::opened::OpenedTables;
 use self::operation::operation_of;
-use self::records::Records;
 use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, Caller};
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 use crate::ids::RequestIds;
 use crate::listen::Handle;
+use crate::records::Records;
 use crate::wire::acl::SignedIdentifier;
 use crate::wire::address::{Address, Resource};
 use crate::wire::parameters::Parameters;
@@ -73,7 +73,7 @@ impl Service {
     #[must_use]
     pub fn new(tables: AsyncTables, account: Arc<KeyKeeper>, settings: Settings) -> Self {
         Self {
-            records: Records::new(tables.clone()),
+            records: Records::of_tables(tables.clone()),
             tables,
             account,
             settings,
@@ -184,7 +184,7 @@ impl Service {
         let Some(name) = auth::policy_of(request, keys) else {
             return auth::authorize(request, keys, &|_, _| None, Ticks::now());
         };
-        let policies = match self.records.policies(&name.table).await {
+        let policies = match self.records.policies(RecordOwner::Table(&name.table)).await {
             // That there is no such table is nothing to tell a sender who is not known yet.
             Err(fault) if fault.status < 500 => return Err(Fault::not_authenticated()),
             policies => policies?,
@@ -197,6 +197,30 @@ impl Service {
         self.tables.blocking().restricted(access).to_async()
     }
 
+    /// Opens a table, as the sender may use it.
+    async fn open_table(&self, call: &Call<'_>, name: &str) -> table_core::Result<AsyncDynamicTable> {
+        match &call.restricted {
+            Some(tables) => tables.dynamic_table(name).await,
+            None if self.settings.is_raw => Ok(self.opened.get(&self.tables, name).await?.raw()),
+            None => self.opened.get(&self.tables, name).await,
+        }
+    }
+
+    /// Opens a table anew where the error says that the handle, which was kept, is of a table that is gone. Any other error it
+    /// returns.
+    async fn reopen_table(
+        &self,
+        call: &Call<'_>,
+        name: &str,
+        error: Error,
+    ) -> table_core::Result<AsyncDynamicTable> {
+        if !matches!(error.kind(), ErrorKind::TableNotFound | ErrorKind::TableRenamed) {
+            return Err(error);
+        }
+        self.opened.forget(name);
+        self.open_table(call, name).await
+    }
+
     /// Returns what the closure makes of a table, as the sender may use it.
     async fn on_table<T, F: Future<Output = table_core::Result<T>> + Send>(
         &self,
@@ -204,14 +228,11 @@ impl Service {
         name: &str,
         with: impl Fn(AsyncDynamicTable) -> F,
     ) -> Result<T, Fault> {
-        let done = match &call.restricted {
-            Some(tables) => with(tables.dynamic_table(name).await?).await,
-            None if self.settings.is_raw => {
-                self.opened.with(&self.tables, name, |table| with(table.raw())).await
-            }
-            None => self.opened.with(&self.tables, name, with).await,
-        };
-        done.map_err(Fault::from)
+        let done = with(self.open_table(call, name).await?).await;
+        Ok(match done {
+            Err(error) => with(self.reopen_table(call, name, error).await?).await?,
+            Ok(done) => done,
+        })
     }
 }
 

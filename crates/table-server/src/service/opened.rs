@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
+use table_core::Result;
 use table_core::asynchronous::{AsyncDynamicTable, AsyncTables};
-use table_core::{ErrorKind, Result};
 
 /// How many handles are kept, at most. A store with more tables opens some of them anew.
 const KEPT: usize = 10_000;
@@ -12,7 +12,7 @@ const KEPT: usize = 10_000;
 /// The tables of a store that were opened, by their names as requests have them.
 ///
 /// A table may be dropped or renamed by another process. Its handle says so at the next call, before anything is read or
-/// written: the call is made again then, by a handle that is opened anew.
+/// written: what was asked is asked again then, by a handle that is opened anew.
 #[derive(Debug, Default)]
 pub(super) struct OpenedTables(RwLock<HashMap<Box<str>, AsyncDynamicTable>>);
 
@@ -35,31 +35,8 @@ impl OpenedTables {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Returns what the call makes of the table, and makes it once more where the handle turns out to be of a table that is gone.
-    pub(super) async fn with<T, F: Future<Output = Result<T>> + Send>(
-        &self,
-        tables: &AsyncTables,
-        name: &str,
-        call: impl Fn(AsyncDynamicTable) -> F,
-    ) -> Result<T> {
-        let is_kept = self.kept(name).is_some();
-        let done = call(self.get(tables, name).await?).await;
-        match done {
-            Err(error) if is_kept && is_gone(error.kind()) => {
-                self.forget(name);
-                call(self.get(tables, name).await?).await
-            }
-            done => done,
-        }
-    }
-
     /// Forgets the handle of a table.
     pub(super) fn forget(&self, name: &str) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
-}
-
-/// Returns whether an error says that the handle's table is not there under its name any more.
-fn is_gone(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::TableNotFound | ErrorKind::TableRenamed)
 }
