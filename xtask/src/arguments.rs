@@ -18,6 +18,8 @@ test       runs tiers of tests: --fast if none is named
   --async      calls that are awaited, and the service of `examples/web`
   --server     the server of the Table service's protocol, and `examples/server`
   --azure      tables on servers of the Table service's protocol, and `examples/azure`
+  --postgres   tables on a PostgreSQL server, which it starts
+  --cli        the command line, and its pages in a browser
   --examples   every example program
   --crash      processes that are killed
   --flips      damaged files, a bit at a time

@@ -16,6 +16,8 @@ pub(crate) enum Tier {
     Async,
     Server,
     Azure,
+    Postgres,
+    Cli,
     Examples,
     Crash,
     Flips,
@@ -57,7 +59,7 @@ const KILLS_LONG: &str = "CRASH_KILLS=2000 CRASH_KILL_SECONDS=1800 CRASH_STAFF_K
                           CRASH_EVENTUAL_KILLS=300 CRASH_DERIVED_KILLS=300 LOCKSTEP_STEPS=200000";
 
 impl Tier {
-    pub(crate) const EACH: [Self; 17] = [
+    pub(crate) const EACH: [Self; 19] = [
         Self::Fast,
         Self::Ui,
         Self::DefaultFeatures,
@@ -66,6 +68,8 @@ impl Tier {
         Self::Async,
         Self::Server,
         Self::Azure,
+        Self::Postgres,
+        Self::Cli,
         Self::Examples,
         Self::Crash,
         Self::Flips,
@@ -93,6 +97,8 @@ impl Tier {
             Self::Async => "--async",
             Self::Server => "--server",
             Self::Azure => "--azure",
+            Self::Postgres => "--postgres",
+            Self::Cli => "--cli",
             Self::Examples => "--examples",
             Self::Crash => "--crash",
             Self::Flips => "--flips",
@@ -146,11 +152,9 @@ impl Tier {
                 let command = command.arguments(if is_long { "--release" } else { "" });
                 vec![form(command, "", "TABLE_SERVER_KILLS=100")]
             }
-            // It starts the servers that it takes.
-            Self::Azure => {
-                let script = Command::new("bash").argument("crates/table-azure/test.sh");
-                vec![script.arguments(if is_long { "--long" } else { "" })]
-            }
+            Self::Azure => vec![script("crates/table-azure/test.sh", is_long)],
+            Self::Postgres => vec![script("crates/table-postgres/test.sh", is_long)],
+            Self::Cli => vec![script("crates/table-cli/test.sh", is_long)],
             Self::Examples => examples()?,
             Self::Crash => {
                 vec![form(slow("crash:: --skip crash::flips --skip crash::key_flips"), "", KILLS_LONG)]
@@ -194,6 +198,11 @@ impl Tier {
 fn integration(program: &str, filters: &str, is_long: bool) -> Command {
     let command = test(is_long).argument("--test").argument(program).argument("--").arguments(filters);
     if is_long { command.arguments("--nocapture --test-threads 2") } else { command }
+}
+
+/// Returns the script of a crate's own, which starts the servers that its tests take.
+fn script(path: &str, is_long: bool) -> Command {
+    Command::new("bash").argument(path).arguments(if is_long { "--long" } else { "" })
 }
 
 /// Returns the command that runs unit tests.

@@ -2,10 +2,14 @@
 """Kills a server with SIGKILL, again and again, while two SDKs write, and checks after each start what they were told.
 
     kill.py WORK ENDPOINT --start COMMAND [--rounds N] [--seed N] [--warm SECONDS] [--quiet SECONDS]
+    kill.py WORK ENDPOINT --start COMMAND --second ENDPOINT --start-second COMMAND ..
 
 COMMAND starts the server, durable, on ENDPOINT's address; words are split as a shell does. After each start: every write
 that was acknowledged before is there; the rows that were written in one batch with a counter are numbered without a gap, and
 at the end each counter equals the number of its rows, so nothing was done in part or twice. Exit code 1 tells of a violation.
+
+With a second server, over the same store, each SDK writes to one of the two. One of them is killed in each round, and what
+was acknowledged is read from the other while that one is gone, and from both at the end.
 """
 
 import argparse
@@ -48,8 +52,9 @@ class Server:
         sys.exit("the server does not answer after 30 seconds")
 
     def kill(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        if self.process is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
 
 def rows(endpoint, table):
@@ -110,11 +115,15 @@ def main():
     arguments.add_argument("work", type=pathlib.Path)
     arguments.add_argument("endpoint")
     arguments.add_argument("--start", required=True)
+    arguments.add_argument("--second", metavar="ENDPOINT")
+    arguments.add_argument("--start-second", metavar="COMMAND")
     arguments.add_argument("--rounds", type=int, default=10)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--warm", type=float, default=1.5, help="seconds before the first kill")
     arguments.add_argument("--quiet", type=float, default=0.0, help="seconds between a kill and the next start")
     given = arguments.parse_args()
+    if (given.second is None) != (given.start_second is None):
+        arguments.error("--second and --start-second belong together")
     subprocess.run([here / "install.sh", given.work, "python", "javascript"], check=True, timeout=1000)
     work = given.work.resolve()
     chance = random.Random(given.seed)
@@ -124,9 +133,12 @@ def main():
     writers, wrong, checked = [], [], 0
     table = "kill" + uuid.uuid4().hex
     with open(work / "kill-server.log", "w", encoding="utf-8") as log:
-        server = Server(given.start, given.endpoint, log)
-        server.start()
+        servers = [Server(given.start, given.endpoint, log)]
+        if given.second:
+            servers.append(Server(given.start_second, given.second, log))
         try:
+            for server in servers:
+                server.start()
             made = Endpoint(given.endpoint).send("POST", "Tables", body=json.dumps({"TableName": table}).encode())
             if made.status != 201:
                 sys.exit(f"no table could be made: {made.status} {made.body[:300]!r}")
@@ -134,20 +146,27 @@ def main():
                 [str(work / "python-venv/bin/python"), str(here / "python/load.py")],
                 ["node", str(work / "javascript/load.mjs")],
             ]
-            for command, path in zip(commands, notes):
-                words = [*command, given.endpoint, table, str(path)]
+            # The last server is the second, or the only one.
+            for command, path, server in zip(commands, notes, (servers[0], servers[-1])):
+                words = [*command, server.endpoint, table, str(path)]
                 writers.append(subprocess.Popen(words, stdin=subprocess.PIPE))
             time.sleep(given.warm)
             for turn in range(1, given.rounds + 1):
                 time.sleep(chance.uniform(0.3, 1.5))
+                server = chance.choice(servers)
                 server.kill()
                 told = list(acknowledged(notes))
                 time.sleep(given.quiet)
+                others = [other for other in servers if other is not server]
+                found = [rows(Endpoint(other.endpoint), table) for other in others]
                 ready = server.start()
-                found = rows(Endpoint(given.endpoint), table)
-                new, checked = violations(told, found)
+                found.append(rows(Endpoint(server.endpoint), table))
+                new = []
+                for of_server in found:
+                    found_wrong, checked = violations(told, of_server)
+                    new += found_wrong
                 wrong += [f"round {turn}: {text}" for text in new]
-                if found is None:
+                if None in found:
                     sys.exit(f"round {turn}: the table is lost, and {checked} acknowledged writes with it")
                 print(f"round {turn}: {checked} acknowledged, {len(new)} violations, ready after {ready:.0f} ms", flush=True)
             for writer in writers:
@@ -155,8 +174,9 @@ def main():
             for writer in writers:
                 writer.wait(timeout=60)
             told = list(acknowledged(notes))
-            new, checked = violations(told, rows(Endpoint(given.endpoint), table), is_quiet=True)
-            wrong += [f"at the end: {text}" for text in new]
+            for server in servers:
+                new, checked = violations(told, rows(Endpoint(server.endpoint), table), is_quiet=True)
+                wrong += [f"at the end: {text}" for text in new]
             # A round that killed nobody's write shows little.
             failed = sum(what == "failed" for what, *_ in told)
             print(f"{given.rounds} kills, {checked} acknowledged writes, {failed} that failed, {len(wrong)} violations")
@@ -165,7 +185,8 @@ def main():
             for writer in writers:
                 if writer.poll() is None:
                     writer.kill()
-            server.kill()
+            for server in servers:
+                server.kill()
     for text in wrong[:20]:
         print(text)
     sys.exit(1 if wrong else 0)
