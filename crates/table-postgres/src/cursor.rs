@@ -101,15 +101,17 @@ impl PostgresCursor {
         batch: &mut Batch,
     ) -> Result<()> {
         self.is_later = true;
+        let mut packer = self.table.packer();
         for row in rows {
+            let key = unescape(column(row, 0)?);
             let packed = match &self.partition {
-                Some((_, partition)) => self.table.pack(partition, &unescape(column(row, 0)?), row, 1)?,
-                None => self.table.pack(&unescape(column(row, 4)?), &unescape(column(row, 0)?), row, 1)?,
+                Some((_, partition)) => packer.pack(partition, &key, row, 1)?,
+                None => packer.pack(&unescape(column(row, 4)?), &key, row, 1)?,
             };
             let view = packed.view()?;
             store.clock.observe(column(row, 1)?);
             if self.asked.wants(&view)? {
-                batch.put_packed(&packed);
+                batch.put_packed(packed);
             }
         }
         let Some(last) = rows.last().filter(|_| rows.len() >= most) else {

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use table_engine::__executor::{
-    self as executor, Backend, LayoutTexts, Layouts, Names, OneSnapshotForEachThread, PackedRow, Read,
-    TableExec, Take,
+    self as executor, Backend, LayoutTexts, Layouts, Named, Names, OneSnapshotForEachThread, PackedRow,
+    Packer, Read, TableExec, Take,
 };
 use table_engine::schema::{IndexMask, Schema};
-use table_engine::{ErrorKind, Result, ValueRef};
+use table_engine::{ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 
 use crate::body::{self, Property};
@@ -62,12 +62,13 @@ impl TableEntry {
 
     /// Returns the row of these keys from an answer whose columns from this one on are its time, its kind and its body.
     pub(crate) fn pack(&self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<PackedRow> {
-        let located = |error: table_engine::Error| error.partition(partition).row(row);
-        let time = column(answer, at).map_err(located)?;
-        let properties = properties(answer, at + 1).map_err(located)?;
-        let named: Vec<(&str, ValueRef<'_>)> =
-            properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect();
-        self.names.pack(self.id, partition, row, ticks(time), &named)
+        let (time, properties) = content(answer, at).map_err(|error| error.partition(partition).row(row))?;
+        self.names.pack(self.id, partition, row, time, &named(&properties))
+    }
+
+    /// Returns what packs the rows of an answer one after another.
+    pub(crate) fn packer(&self) -> RowPacker<'_> {
+        RowPacker(self.names.packer(self.id))
     }
 
     pub(crate) fn names(&self) -> &Names {
@@ -88,6 +89,26 @@ impl TableEntry {
         }
         layouts
     }
+}
+
+/// Packs the rows of a table from answers, one after another.
+#[derive(Debug)]
+pub(crate) struct RowPacker<'t>(Packer<'t>);
+
+impl RowPacker<'_> {
+    /// Returns the row of these keys, as [`TableEntry::pack`] does. It is lent until the next.
+    pub(crate) fn pack(&mut self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<&PackedRow> {
+        let (time, properties) = content(answer, at).map_err(|error| error.partition(partition).row(row))?;
+        self.0.pack(partition, row, time, &named(&properties))
+    }
+}
+
+fn content(answer: &Row, at: usize) -> Result<(Ticks, Vec<Property<'_>>)> {
+    Ok((ticks(column(answer, at)?), properties(answer, at + 1)?))
+}
+
+fn named<'p>(properties: &'p [Property<'_>]) -> Vec<Named<'p>> {
+    properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
 }
 
 /// Returns the properties of a row whose kind is in this column of an answer, and its body in the next.

@@ -28,12 +28,37 @@ pub type Named<'p> = (&'p str, ValueRef<'p>);
 pub struct Names(RwLock<Arc<Dict>>);
 
 /// A row that has been packed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PackedRow {
     key: Vec<u8>,
     row: Vec<u8>,
     /// Has every name of the row.
     dict: Arc<Dict>,
+}
+
+/// How the properties of a row are written: in which order, under which numbers.
+#[derive(Debug, Default)]
+struct Order {
+    dict: Arc<Dict>,
+    /// The place of each property among those that are given, and its number.
+    places: Vec<(usize, u16)>,
+    /// The number of the text that the row calls itself by, if it has one.
+    symbol: Option<u16>,
+}
+
+/// Packs rows of a table, one after another. What one has found out of its names is known for the next of them that has them
+/// too, as most rows of a range have.
+#[derive(Debug)]
+pub struct Packer<'n> {
+    names: &'n Names,
+    table: u32,
+    order: Order,
+    /// The names of the row before, as they were given.
+    last: Vec<Box<str>>,
+    /// What the row before calls itself.
+    last_kind: Option<Box<str>>,
+    writer: RowWriter,
+    packed: PackedRow,
 }
 
 impl Names {
@@ -46,30 +71,35 @@ impl Names {
         timestamp: Ticks,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
-        let dict = self.with(properties);
-        let key = key::stored(table, partition, row);
-        let seed = super::key_seed(&key);
-        let numbered =
-            properties.iter().map(|(name, value)| (dict.id(name).unwrap_or(INLINE), *name, *value));
-        let mut numbered: Vec<_> = numbered.collect();
-        sorting::sort_by(&mut numbered, |(a, name, _), (b, other, _)| {
-            a.cmp(b).then_with(|| if *a == INLINE { name.cmp(other) } else { Ordering::Equal })
-        });
-        let mut writer = RowWriter::default();
-        // Taken at once: what grows by and by costs more than all else here.
-        writer.start(numbered.len(), numbered.len() * MOST_VALUES);
-        for (id, name, value) in numbered {
-            let symbol = match value {
-                ValueRef::String(text) if dict.entity_type() == Some(id) => dict.symbol_id(text),
-                _ => None,
-            };
-            let name = if id == INLINE { NameRef::Inline(name) } else { NameRef::Id(id) };
-            writer.push(name, value, symbol, seed);
+        let mut packed = PackedRow { key: key::stored(table, partition, row), ..PackedRow::default() };
+        self.order(properties).write(timestamp, properties, &mut RowWriter::default(), &mut packed)?;
+        Ok(packed)
+    }
+
+    /// Returns what packs rows of the table of this number.
+    pub fn packer(&self, table: u32) -> Packer<'_> {
+        Packer {
+            names: self,
+            table,
+            order: Order::default(),
+            last: Vec::new(),
+            last_kind: None,
+            writer: RowWriter::default(),
+            packed: PackedRow::default(),
         }
-        let mut bytes = Vec::new();
-        writer.finish(&mut bytes, None)?;
-        super::stamp(&mut bytes, timestamp, seed);
-        Ok(PackedRow { key, row: bytes, dict })
+    }
+
+    fn order(&self, properties: &[Named<'_>]) -> Order {
+        let dict = self.with(properties);
+        let id = |place: usize| properties.get(place).and_then(|(name, _)| dict.id(name)).unwrap_or(INLINE);
+        let mut places: Vec<_> = (0..properties.len()).map(|place| (place, id(place))).collect();
+        let name = |place: usize| properties.get(place).map(|(name, _)| *name);
+        sorting::sort_by(&mut places, |(place, a), (other, b)| {
+            a.cmp(b)
+                .then_with(|| if *a == INLINE { name(*place).cmp(&name(*other)) } else { Ordering::Equal })
+        });
+        let symbol = kind(properties).and_then(|text| dict.symbol_id(text));
+        Order { dict, places, symbol }
     }
 
     /// Returns every name.
@@ -98,6 +128,72 @@ impl Names {
         }
         dict.clone()
     }
+}
+
+impl Order {
+    /// Appends a row to one that has its key alone.
+    fn write(
+        &self,
+        timestamp: Ticks,
+        properties: &[Named<'_>],
+        writer: &mut RowWriter,
+        packed: &mut PackedRow,
+    ) -> Result<()> {
+        let seed = super::key_seed(&packed.key);
+        // Taken at once: what grows by and by costs more than all else here.
+        writer.start(properties.len(), properties.len() * MOST_VALUES);
+        for &(place, id) in &self.places {
+            let Some(&(name, value)) = properties.get(place) else { continue };
+            let symbol = match value {
+                ValueRef::String(_) if self.dict.entity_type() == Some(id) => self.symbol,
+                _ => None,
+            };
+            let name = if id == INLINE { NameRef::Inline(name) } else { NameRef::Id(id) };
+            writer.push(name, value, symbol, seed);
+        }
+        writer.finish(&mut packed.row, None)?;
+        super::stamp(&mut packed.row, timestamp, seed);
+        if !Arc::ptr_eq(&packed.dict, &self.dict) {
+            packed.dict = self.dict.clone();
+        }
+        Ok(())
+    }
+}
+
+impl Packer<'_> {
+    /// Packs the row of these keys, and lends it until the next.
+    pub fn pack(
+        &mut self,
+        partition: &str,
+        row: &str,
+        timestamp: Ticks,
+        properties: &[Named<'_>],
+    ) -> Result<&PackedRow> {
+        if !self.is_like_the_last(properties) {
+            self.order = self.names.order(properties);
+            self.last = properties.iter().map(|(name, _)| (*name).into()).collect();
+            self.last_kind = kind(properties).map(Into::into);
+        }
+        self.packed.key.clear();
+        self.packed.row.clear();
+        key::encode(self.table, partition, row, &mut self.packed.key);
+        self.order.write(timestamp, properties, &mut self.writer, &mut self.packed)?;
+        Ok(&self.packed)
+    }
+
+    fn is_like_the_last(&self, properties: &[Named<'_>]) -> bool {
+        self.last.len() == properties.len()
+            && self.last.iter().zip(properties).all(|(last, (name, _))| **last == **name)
+            && self.last_kind.as_deref() == kind(properties)
+    }
+}
+
+/// Returns what a row calls itself, if it does so by a text.
+fn kind<'p>(properties: &[Named<'p>]) -> Option<&'p str> {
+    properties.iter().find_map(|(name, value)| match value {
+        ValueRef::String(text) if *name == ENTITY_TYPE => Some(*text),
+        _ => None,
+    })
 }
 
 /// Returns whether the dictionary has all numbers that a property may get.
@@ -171,6 +267,35 @@ mod tests {
         let late = PackedRow::of(key, row, names.dict());
         assert_eq!(late.view().unwrap().to_entity().unwrap(), one.view().unwrap().to_entity().unwrap());
         assert_eq!(late.view().unwrap().get("Zeal").unwrap(), None);
+    }
+
+    #[test]
+    fn a_packer_packs_each_row_as_it_is_packed_alone() {
+        let names = Names::default();
+        let rows = [
+            vec![("Age", Value::from(7)), ("EntityType", "employee".into()), ("Note", "a".into())],
+            vec![("Age", Value::from(8)), ("EntityType", "employee".into()), ("Note", "b".into())],
+            // Another kind, another type of it, other names, another order, none.
+            vec![("Age", Value::from(8)), ("EntityType", "guest".into()), ("Note", "c".into())],
+            vec![("Age", Value::from(8)), ("EntityType", Value::from(5)), ("Note", "c".into())],
+            vec![("Age", Value::from(8)), ("EntityType", "employee".into()), ("Zeal", true.into())],
+            vec![("Zeal", Value::from(true)), ("Age", Value::from(8)), ("EntityType", "employee".into())],
+            vec![],
+            vec![("Age", Value::from("old"))],
+            vec![("Age", Value::from(9))],
+        ];
+        let mut packer = names.packer(7);
+        for (at, properties) in rows.iter().enumerate() {
+            let row = at.to_string();
+            let given: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
+            let packed = packer.pack("p", &row, Ticks::MIN, &given).unwrap().clone();
+            let alone = pack(&names, &row, properties);
+            assert_eq!(packed.parts(), alone.parts(), "{at}");
+            assert_eq!(
+                packed.view().unwrap().to_entity().unwrap(),
+                alone.view().unwrap().to_entity().unwrap()
+            );
+        }
     }
 
     #[test]
