@@ -179,18 +179,18 @@ pub(crate) type Property<'a> = (Cow<'a, str>, Held<'a>);
 
 /// Returns the properties of a row with these columns; `None` if the object is none that was written so.
 pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<Vec<Property<'a>>> {
-    let mut reader = Reader { text: std::str::from_utf8(json).ok()? };
+    let mut reader = Reader { text: std::str::from_utf8(json).ok()?, at: 0 };
     let mut properties = Vec::with_capacity(16);
     if let Some(kind) = kind {
         properties.push((Cow::Borrowed(ENTITY_TYPE), Held::Text(Cow::Borrowed(kind))));
     }
     let mut types: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
     let mut next = 0;
-    reader.sign('{')?;
+    reader.sign(b'{')?;
     let mut is_first = true;
     while let Member::Named(name) = reader.member(&mut is_first)? {
         if name == TYPES {
-            reader.sign('{')?;
+            reader.sign(b'{')?;
             let mut is_first = true;
             while let Member::Named(of) = reader.member(&mut is_first)? {
                 types.push((of, reader.string()?));
@@ -217,64 +217,81 @@ enum Member<'a> {
     End,
 }
 
-/// The text of an object, as far as it is not read yet.
+/// The text of an object, and how far it is read.
 struct Reader<'a> {
     text: &'a str,
+    at: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn skip_spaces(&mut self) {
-        self.text = self.text.trim_start_matches([' ', '\n', '\r', '\t']);
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
     }
 
-    fn sign(&mut self, sign: char) -> Option<()> {
-        self.skip_spaces();
-        self.text = self.text.strip_prefix(sign)?;
-        Some(())
+    fn skip_spaces(&mut self) {
+        while matches!(self.next(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Reads the sign if it is what comes next.
+    fn has(&mut self, sign: u8) -> bool {
+        // The library writes no spaces.
+        if self.next() != Some(sign) {
+            self.skip_spaces();
+        }
+        let is_next = self.next() == Some(sign);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn sign(&mut self, sign: u8) -> Option<()> {
+        self.has(sign).then_some(())
     }
 
     /// Returns the next member, up to its value.
     fn member(&mut self, is_first: &mut bool) -> Option<Member<'a>> {
-        self.skip_spaces();
-        if let Some(rest) = self.text.strip_prefix('}') {
-            self.text = rest;
+        if self.has(b'}') {
             return Some(Member::End);
         }
         if !std::mem::take(is_first) {
-            self.sign(',')?;
+            self.sign(b',')?;
         }
         let name = self.string()?;
-        self.sign(':')?;
+        self.sign(b':')?;
         Some(Member::Named(name))
     }
 
+    /// Returns the text up to the next of the bytes that end it. What ends it is not read yet.
+    fn up_to(&mut self, ends: impl Fn(&u8) -> bool) -> Option<&'a str> {
+        let rest = self.text.get(self.at..)?;
+        let head = rest.get(..rest.as_bytes().iter().position(ends)?)?;
+        self.at += head.len();
+        Some(head)
+    }
+
     fn string(&mut self) -> Option<Cow<'a, str>> {
-        self.sign('"')?;
+        self.sign(b'"')?;
         let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
-        let at = self.text.as_bytes().iter().position(ends)?;
-        let (head, rest) = self.text.split_at_checked(at)?;
-        if let Some(rest) = rest.strip_prefix('"') {
-            self.text = rest;
+        let head = self.up_to(ends)?;
+        if self.next() == Some(b'"') {
+            self.at += 1;
             return Some(Cow::Borrowed(head));
         }
         let mut text = head.to_owned();
-        self.text = rest;
         loop {
-            let mut characters = self.text.chars();
-            let character = characters.next()?;
-            self.text = characters.as_str();
-            match character {
-                '"' => return Some(Cow::Owned(text)),
-                '\\' => text.push(self.escaped()?),
-                character => text.push(character),
+            text.push_str(self.up_to(ends)?);
+            self.at += 1;
+            match self.text.as_bytes().get(self.at - 1)? {
+                b'"' => return Some(Cow::Owned(text)),
+                _ => text.push(self.escaped()?),
             }
         }
     }
 
     fn escaped(&mut self) -> Option<char> {
-        let mut characters = self.text.chars();
-        let character = characters.next()?;
-        self.text = characters.as_str();
+        let character = self.text.get(self.at..)?.chars().next()?;
+        self.at += character.len_utf8();
         Some(match character {
             'b' => '\u{8}',
             'f' => '\u{c}',
@@ -283,8 +300,8 @@ impl<'a> Reader<'a> {
             't' => '\t',
             'u' => {
                 // The server escapes control characters so, which are no halves of pairs.
-                let (digits, rest) = self.text.split_at_checked(4)?;
-                self.text = rest;
+                let digits = self.text.get(self.at..self.at + 4)?;
+                self.at += 4;
                 char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
             }
             character => character,
@@ -294,15 +311,12 @@ impl<'a> Reader<'a> {
     /// Returns what stands up to the next comma or brace: a number or a word.
     fn word(&mut self) -> Option<&'a str> {
         self.skip_spaces();
-        let at = self.text.find([',', '}'])?;
-        let (word, rest) = self.text.split_at_checked(at)?;
-        self.text = rest;
-        Some(word.trim_end())
+        self.up_to(|byte| matches!(byte, b',' | b'}')).map(str::trim_end)
     }
 
     fn value(&mut self, mark: Option<&str>) -> Option<Held<'a>> {
         self.skip_spaces();
-        let is_text = self.text.starts_with('"');
+        let is_text = self.next() == Some(b'"');
         Some(Held::Other(match mark {
             None if is_text => return self.string().map(Held::Text),
             None => match self.word()? {

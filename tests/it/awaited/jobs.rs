@@ -37,11 +37,13 @@ fn a_job_says_after_each_step_how_far_it_is_and_is_gone_on_with() {
     block_on(async {
         let delete = || staff.delete_partition(Employee::partition("Sales"));
         let mut job = delete().await?.steps_of(100);
-        let mut last = 0;
-        for _ in 0..3 {
+        let (mut last, mut steps) = (0, 0);
+        while steps < 3 {
             let progress = job.next().await?.unwrap();
-            assert!(progress.changed > last && progress.changed <= last + 100, "{progress}");
+            // A step ends by time, too: on a slow machine it may have looked at copies by e-mail alone.
+            assert!(progress.changed >= last && progress.changed <= last + 100, "{progress}");
             assert_eq!((job.progress(), job.report()), (&progress, Some(&progress)));
+            steps += u32::from(progress.changed > last);
             last = progress.changed;
         }
         drop(job);
