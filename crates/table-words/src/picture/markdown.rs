@@ -13,9 +13,16 @@ pub(super) fn draw(design: &Design) -> String {
 }
 
 pub(super) fn draw_access(design: &Design) -> String {
-    let mut drawn = head(&ACCESS_TITLES);
-    for [by, call, class, reads, order] in access_lines(design) {
-        let cells = [plain(&by), code(&call), plain(&class), plain(&reads), plain(&order)];
+    let lines = access_lines(design);
+    // What a store has noted of a kind has no calls.
+    let has_calls = lines.iter().any(|[_, call, ..]| !call.is_empty());
+    let titles: Vec<_> = ACCESS_TITLES.into_iter().filter(|title| has_calls || *title != "Call").collect();
+    let mut drawn = head(&titles);
+    for [by, call, class, reads, order] in lines {
+        let mut cells = vec![plain(&by), code(&call), plain(&class), plain(&reads), plain(&order)];
+        if !has_calls {
+            cells.remove(1);
+        }
         draw_line(&mut drawn, &cells);
     }
     drawn

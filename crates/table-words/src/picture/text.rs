@@ -13,7 +13,15 @@ pub(super) fn draw(design: &Design) -> String {
 }
 
 pub(super) fn draw_access(design: &Design) -> String {
-    columns(&ACCESS_TITLES, &access_lines(design))
+    let lines = access_lines(design);
+    // What a store has noted of a kind has no calls.
+    if lines.iter().all(|[_, call, ..]| call.is_empty()) {
+        let [by, _, class, reads, order] = ACCESS_TITLES;
+        let lines: Vec<_> =
+            lines.into_iter().map(|[by, _, class, reads, order]| [by, class, reads, order]).collect();
+        return columns(&[by, class, reads, order], &lines);
+    }
+    columns(&ACCESS_TITLES, &lines)
 }
 
 /// Returns the heading of each row, its keys, and what it holds besides them.
