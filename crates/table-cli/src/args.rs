@@ -9,7 +9,7 @@ use crate::output::Format;
 
 /// Looks into a store of table-core, and gets data in and out.
 #[derive(Debug, Parser)]
-#[command(name = "tables", version)]
+#[command(name = "tables", version, disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) options: Options,
@@ -17,24 +17,39 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// What every command takes.
+/// What every command takes. The help of `tables` itself explains it, and that of no command does again.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
     /// Directory, postgres://.. or azure:CONNECTION
-    #[arg(long, global = true, env = "TABLES_STORE", value_name = "STORE", hide_env_values = true)]
+    #[arg(
+        id = "global-store",
+        long = "store",
+        global = true,
+        env = "TABLES_STORE",
+        value_name = "STORE",
+        hide_env_values = true,
+        hide = true
+    )]
     pub(crate) store: Option<String>,
     /// Let the command change the store
-    #[arg(long, global = true)]
+    #[arg(id = "global-write", long = "write", global = true, hide = true)]
     pub(crate) write: bool,
-    /// Directory of the keys that open sealed values
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The key ring that opens sealed values
+    #[arg(id = "global-keys", long = "keys", global = true, value_name = "FILE", hide = true)]
     pub(crate) keys: Option<PathBuf>,
-    /// How to print (a table on a terminal, else jsonl)
-    #[arg(long, global = true, value_enum)]
+    /// How to print
+    #[arg(id = "global-format", long = "format", global = true, value_enum, hide = true)]
     pub(crate) format: Option<Format>,
     /// How to print what went wrong
-    #[arg(long, global = true, value_enum, default_value_t = ErrorFormat::Text, hide_default_value = true)]
+    #[arg(id = "global-errors", long = "errors", global = true, value_enum, default_value_t = ErrorFormat::Text, hide = true)]
     pub(crate) errors: ErrorFormat,
+}
+
+impl Options {
+    /// Returns whether these options open the store as the others do.
+    pub(crate) fn opens_as(&self, other: &Self) -> bool {
+        (&self.store, self.write, &self.keys) == (&other.store, other.write, &other.keys)
+    }
 }
 
 /// How errors are printed.

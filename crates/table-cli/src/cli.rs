@@ -1,26 +1,77 @@
 //! One run of the command line.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
+use table_core::typed::InOneTable;
 
 use crate::args::{Args, ErrorFormat};
+use crate::declared::{Declared, Kind};
 use crate::failure::{Exit, Failure};
+use crate::help;
 use crate::output::{Format, Output};
 use crate::session::Session;
 
 /// The command line, and what a program adds to it.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Cli {}
+#[derive(Default)]
+pub struct Cli {
+    declared: Vec<Box<dyn Declared>>,
+}
+
+impl fmt::Debug for Cli {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<_> = self.declared.iter().map(|kind| kind.schema().kind).collect();
+        f.debug_struct("Cli").field("kinds", &kinds).finish()
+    }
+}
 
 impl Cli {
     /// Returns the command line as the binary `tables` has it.
     #[must_use]
     pub fn new() -> Self {
-        Self {}
+        Self::default()
+    }
+
+    /// Adds a kind of entities by its struct.
+    ///
+    /// A store notes of a kind what `tables put` needs to keep its copies, but for what only code says: an index with `when`,
+    /// or a part of a type of one's own. A program that adds the struct writes those entities, too, and goes on with jobs over
+    /// them.
+    ///
+    /// ```no_run
+    /// use std::process::ExitCode;
+    ///
+    /// use table_cli::Cli;
+    /// use table_core::Entity;
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Shop", kind = "product")]
+    /// #[key(partition = "{shelf}", row = "product_{id:04}")]
+    /// #[index(by_price, row = "price_{cents:08}_{id:04}", when = Product::is_for_sale)]
+    /// struct Product {
+    ///     shelf: String,
+    ///     id: u32,
+    ///     cents: u32,
+    ///     stock: i32,
+    /// }
+    ///
+    /// impl Product {
+    ///     fn is_for_sale(&self) -> bool {
+    ///         self.stock > 0
+    ///     }
+    /// }
+    ///
+    /// fn main() -> ExitCode {
+    ///     Cli::new().kind::<Product>().run()
+    /// }
+    /// ```
+    #[must_use]
+    pub fn kind<E: InOneTable>(mut self) -> Self {
+        self.declared.push(Box::new(Kind::<E>::new()));
+        self
     }
 
     /// Runs the command that the process's arguments name, and returns the code to exit with.
@@ -28,8 +79,8 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
-        let exit =
-            self.run_with(std::env::args_os(), &mut stdout.lock(), &mut io::stderr().lock(), is_terminal);
+        let mut out = BufWriter::with_capacity(64 << 10, stdout.lock());
+        let exit = self.run_with(std::env::args_os(), &mut out, &mut io::stderr().lock(), is_terminal);
         ExitCode::from(exit.code())
     }
 
@@ -42,37 +93,48 @@ impl Cli {
         err: &mut dyn Write,
         is_terminal: bool,
     ) -> Exit {
-        let args = match Args::try_parse_from(arguments) {
+        let matches = help::command().try_get_matches_from(arguments);
+        let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
             Ok(args) => args,
             // Help and the version are no mistakes, and go where output goes.
             Err(error) => {
                 let text = error.render();
                 let sink: &mut dyn Write = if error.use_stderr() { err } else { out };
-                drop(write!(sink, "{text}"));
+                drop(write!(sink, "{text}").and_then(|()| sink.flush()));
                 return if error.use_stderr() { Exit::Usage } else { Exit::Done };
             }
         };
         let errors = args.options.errors;
-        match self.carry_out(args, out, is_terminal) {
-            Ok(exit) => exit,
-            // The reader of the pipe has seen enough.
-            Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-            Err(failure) => {
-                match errors {
-                    ErrorFormat::Text => drop(writeln!(err, "tables: {failure}")),
-                    ErrorFormat::Json => drop(writeln!(err, "{}", failure.to_json())),
-                }
-                failure.exit()
-            }
-        }
-    }
-
-    fn carry_out(self, args: Args, out: &mut dyn Write, is_terminal: bool) -> Result<Exit, Failure> {
         let preset = if is_terminal { Format::Table } else { Format::Jsonl };
         let format = args.options.format.unwrap_or(preset);
-        let mut session = Session::new(args.options, Output::new(out, format));
-        let exit = args.command.run(&mut session)?;
-        session.output().flush()?;
-        Ok(exit)
+        let mut session = Session::new(args.options, Output::new(out, format), self.declared.into());
+        let done = args.command.run(&mut session);
+        report(&mut session, done, errors, err)
+    }
+}
+
+/// Prints what is left to be printed, and why the command failed if it did.
+pub(crate) fn report(
+    session: &mut Session<'_>,
+    done: Result<Exit, Failure>,
+    errors: ErrorFormat,
+    err: &mut dyn Write,
+) -> Exit {
+    // What was printed before a failure stands before its message.
+    let flushed = session.output().flush().map_err(Failure::Output);
+    let done = done.and_then(|exit| flushed.map(|()| exit));
+    for note in session.take_notes() {
+        drop(writeln!(err, "{note}"));
+    }
+    match done {
+        Ok(exit) => exit,
+        Err(failure) if failure.is_closed_pipe() => Exit::Done,
+        Err(failure) => {
+            match errors {
+                ErrorFormat::Text => drop(writeln!(err, "tables: {failure}")),
+                ErrorFormat::Json => drop(writeln!(err, "{}", failure.to_json())),
+            }
+            failure.exit()
+        }
     }
 }

@@ -42,6 +42,8 @@ impl Exit {
 pub(crate) enum Failure {
     /// The store refuses.
     Store(Error),
+    /// The command refuses: the store can't do it, or what it is to be done with is not known.
+    Refused(String),
     /// The command line can't be meant so.
     Usage(String),
     /// What the command asks for is not there.
@@ -57,14 +59,20 @@ impl Failure {
             Self::Store(error) => exit_of(error.kind()),
             Self::Usage(_) => Exit::Usage,
             Self::NotFound(_) => Exit::NotFound,
-            Self::Output(_) => Exit::Refused,
+            Self::Refused(_) | Self::Output(_) => Exit::Refused,
         }
+    }
+
+    /// Returns whether the reader of the output has gone, having seen enough.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// Returns the line of JSON that a program reads.
     pub(crate) fn to_json(&self) -> String {
         let code = match self {
             Self::Store(error) => error.code(),
+            Self::Refused(_) => "NotImplemented",
             Self::Usage(_) => "InvalidInput",
             Self::NotFound(_) => "ResourceNotFound",
             Self::Output(_) => "InternalError",
@@ -80,7 +88,7 @@ impl Failure {
 
 fn exit_of(kind: ErrorKind) -> Exit {
     match kind {
-        ErrorKind::Corrupt | ErrorKind::NotGenuine => Exit::Damaged,
+        kind if kind.is_damage() => Exit::Damaged,
         _ => match kind.status() {
             404 => Exit::NotFound,
             503 => Exit::Busy,
@@ -93,7 +101,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Store(error) => write!(f, "{error}"),
-            Self::Usage(text) | Self::NotFound(text) => f.write_str(text),
+            Self::Refused(text) | Self::Usage(text) | Self::NotFound(text) => f.write_str(text),
             Self::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }

@@ -6,12 +6,26 @@
 //! A store is opened to be read alone, unless `--write` is given, and never made. What a terminal shows as a table is JSON
 //! lines in a pipe.
 
+mod advice;
 mod args;
 mod cli;
 mod commands;
+mod copies;
+mod declared;
 mod failure;
+mod help;
+mod kinds;
 mod output;
+mod owners;
+mod pages;
+mod rows;
 mod session;
+mod shell;
 mod source;
+mod target;
+mod terms;
+mod times;
+mod values;
 
 pub use self::cli::Cli;
+pub use self::failure::Exit;

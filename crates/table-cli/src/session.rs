@@ -1,9 +1,13 @@
 //! What a command works with: the store, opened when it is first asked for, and the output.
 
-use table_core::Tables;
+use std::rc::Rc;
+
+use table_core::{Store, Tables};
 
 use crate::args::Options;
+use crate::declared::Declared;
 use crate::failure::Failure;
+use crate::kinds::Kinds;
 use crate::output::Output;
 use crate::source::{Opened, Source};
 
@@ -12,16 +16,31 @@ pub(crate) struct Session<'o> {
     options: Options,
     output: Output<'o>,
     opened: Option<Opened>,
+    declared: Rc<[Box<dyn Declared>]>,
+    notes: Vec<String>,
 }
 
 impl<'o> Session<'o> {
-    pub(crate) fn new(options: Options, output: Output<'o>) -> Self {
-        Self { options, output, opened: None }
+    pub(crate) fn new(options: Options, output: Output<'o>, declared: Rc<[Box<dyn Declared>]>) -> Self {
+        Self { options, output, opened: None, declared, notes: Vec::new() }
     }
 
     /// Returns where the command prints.
     pub(crate) fn output(&mut self) -> &mut Output<'o> {
         &mut self.output
+    }
+
+    /// Returns the options that were given.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Goes on with other options: another store, or another way to open it, is opened when it is next asked for.
+    pub(crate) fn set_options(&mut self, options: Options) {
+        if !options.opens_as(&self.options) {
+            self.opened = None;
+        }
+        self.options = options;
     }
 
     /// Returns the handle of the store that the options name. It is opened by the first call, to be read alone unless
@@ -37,6 +56,55 @@ impl<'o> Session<'o> {
             self.opened = Some(source.open(&self.options)?);
         }
         self.opened.as_ref().ok_or_else(|| Failure::Usage("no store is open".into()))
+    }
+
+    /// Returns the store, which must be one in a directory; others are refused by the name of what they can't do.
+    pub(crate) fn store(&mut self, ability: &str) -> Result<Store, Failure> {
+        self.opened()?.directory(ability).cloned()
+    }
+
+    /// Returns the store as [`store`](Self::store) does, and forgets it, so that the caller's handle is the only one.
+    pub(crate) fn take_store(&mut self, ability: &str) -> Result<Store, Failure> {
+        let store = self.store(ability)?;
+        self.opened = None;
+        Ok(store)
+    }
+
+    /// Returns the kinds that the store has noted.
+    pub(crate) fn kinds(&mut self) -> Result<Kinds, Failure> {
+        Ok(Kinds::of(self.tables()?.kinds()?))
+    }
+
+    /// Returns the kind of this name in a table, if the program has declared it by a struct.
+    pub(crate) fn declared(&self, table: &str, kind: &str) -> Option<&dyn Declared> {
+        let mut all = self.declared.iter().map(|known| &**known);
+        all.find(|known| {
+            let schema = known.schema();
+            schema.table().eq_ignore_ascii_case(table) && schema.kind == kind
+        })
+    }
+
+    /// Returns every kind that the program has declared by a struct.
+    pub(crate) fn all_declared(&self) -> Rc<[Box<dyn Declared>]> {
+        self.declared.clone()
+    }
+
+    /// Refuses to go on unless `--write` is given.
+    pub(crate) fn demand_write(&self, command: &str) -> Result<(), Failure> {
+        if self.options.write {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!("`{command}` changes the store: say so by --write")))
+    }
+
+    /// Notes a line for who reads the output, that is no part of it.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Gives the notes away.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     fn source(&self) -> Result<Source, Failure> {

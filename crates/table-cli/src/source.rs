@@ -1,15 +1,21 @@
 //! Which store is meant, and how it is opened.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[cfg(feature = "azure")]
 use table_azure::AzureTables;
+use table_core::crypt::KeyRing;
+use table_core::store::Propagate;
 use table_core::{Store, Tables};
 #[cfg(feature = "postgres")]
 use table_postgres::PostgresTables;
 
 use crate::args::Options;
 use crate::failure::Failure;
+
+/// The variable that has the passphrase of the key ring, if it has one.
+const PASSPHRASE: &str = "TABLES_PASSPHRASE";
 
 /// A store, as `--store` names it.
 pub(crate) enum Source {
@@ -48,15 +54,62 @@ impl Source {
                 if !path.exists() {
                     return Err(Failure::NotFound(format!("there is no store at `{}`", path.display())));
                 }
-                let store = Store::options().create(false).read_only(!options.write).open(path)?;
-                Ok(Opened::Directory(store))
+                let mut store = Store::options();
+                // What follows later is left to the program whose store it is: `outbox` does it when it is asked to.
+                store = store.create(false).read_only(!options.write).propagate(Propagate::Manual);
+                if let Some(ring) = ring(options)? {
+                    store = store.encryption(ring);
+                }
+                Ok(Opened::Directory(store.open(path)?))
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(address) => Ok(Opened::Postgres(PostgresTables::connect(address)?)),
+            Self::Postgres(address) => {
+                without_keys(options, "PostgreSQL")?;
+                Ok(Opened::Postgres(PostgresTables::connect(address)?))
+            }
             #[cfg(feature = "azure")]
-            Self::Azure(connection) => Ok(Opened::Azure(AzureTables::connect(connection)?)),
+            Self::Azure(connection) => {
+                without_keys(options, "the Table service")?;
+                Ok(Opened::Azure(AzureTables::connect(connection)?))
+            }
         }
     }
+}
+
+/// Returns the name of a store as it may be shown: what a connection has behind its scheme may hold a password.
+pub(crate) fn without_secrets(text: &str) -> String {
+    if let Some((scheme, _)) = text.split_once("://") {
+        return format!("{scheme}://..");
+    }
+    if text.starts_with("azure:") { "azure:..".into() } else { text.to_owned() }
+}
+
+/// Returns the last part of a store's path, without its ending.
+pub(crate) fn short_name(text: &str) -> String {
+    let shown = without_secrets(text);
+    let path = std::path::Path::new(&shown);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    if shown.ends_with("..") { shown } else { stem.unwrap_or_else(|| "tables".into()) }
+}
+
+/// Opens the key ring that the options name, with the passphrase of the environment if there is one.
+fn ring(options: &Options) -> Result<Option<Arc<KeyRing>>, Failure> {
+    let Some(path) = &options.keys else { return Ok(None) };
+    let ring = match std::env::var(PASSPHRASE) {
+        Ok(passphrase) => KeyRing::open_with_passphrase(path, &passphrase)?,
+        Err(_) => KeyRing::open(path)?,
+    };
+    Ok(Some(Arc::new(ring)))
+}
+
+#[cfg(any(feature = "azure", feature = "postgres"))]
+fn without_keys(options: &Options, of: &str) -> Result<(), Failure> {
+    if options.keys.is_none() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "--keys opens what a store in a directory has sealed, and this one is on {of}"
+    )))
 }
 
 #[cfg(not(all(feature = "azure", feature = "postgres")))]
@@ -89,4 +142,30 @@ impl Opened {
             Self::Azure(tables) => tables,
         }
     }
+
+    /// Returns the store in a directory, which alone has this ability.
+    #[cfg_attr(
+        not(any(feature = "azure", feature = "postgres")),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            reason = "there are no other stores without these features"
+        )
+    )]
+    pub(crate) fn directory(&self, ability: &str) -> Result<&Store, Failure> {
+        match self {
+            Self::Directory(store) => Ok(store),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Err(lacking("PostgreSQL", ability)),
+            #[cfg(feature = "azure")]
+            Self::Azure(_) => Err(lacking("the Table service", ability)),
+        }
+    }
+}
+
+#[cfg(any(feature = "azure", feature = "postgres"))]
+fn lacking(of: &str, ability: &str) -> Failure {
+    Failure::Refused(format!(
+        "that takes the ability `{ability}`, which a store on {of} has not: one in a directory has"
+    ))
 }

@@ -17,53 +17,70 @@ pub(crate) struct Lines<'l> {
 }
 
 impl<'l> Lines<'l> {
-    pub(super) fn new(sink: &'l mut dyn Write, format: Format, columns: &[&str]) -> Self {
-        let columns: Vec<_> = columns.iter().map(|&name| name.to_owned()).collect();
+    pub(super) fn new(sink: &'l mut dyn Write, format: Format, columns: Vec<String>) -> Self {
         Self { sink, format, grid: Grid::new(columns.clone()), columns, printed: 0 }
     }
 
     /// Prints a line, which has a cell for each column.
     pub(crate) fn push(&mut self, cells: Vec<Cell>) -> io::Result<()> {
         debug_assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
+        match self.format {
+            Format::Table => return self.grid.push(self.sink, cells),
+            Format::Jsonl | Format::Json | Format::Line => {
+                let columns = std::mem::take(&mut self.columns);
+                let named: Vec<_> = columns.iter().map(String::as_str).zip(&cells).collect();
+                let pushed = self.push_named(&named);
+                self.columns = columns;
+                return pushed;
+            }
+            Format::Csv | Format::Md => {}
+        }
+        let is_first = self.printed == 0;
+        self.printed += 1;
+        let mut text = String::new();
+        if self.format == Format::Csv {
+            if is_first {
+                self.print_csv_names()?;
+            }
+            push_separated(&mut text, &cells, ",", push_csv);
+        } else {
+            if is_first {
+                self.print_markdown_names()?;
+            }
+            text.push_str("| ");
+            push_separated(&mut text, &cells, " | ", push_markdown);
+            text.push_str(" |");
+        }
+        text.push('\n');
+        self.sink.write_all(text.as_bytes())
+    }
+
+    /// Prints a line of a format that says the name of each cell.
+    pub(super) fn push_named(&mut self, cells: &[(&str, &Cell)]) -> io::Result<()> {
         let is_first = self.printed == 0;
         self.printed += 1;
         let mut text = String::new();
         match self.format {
-            Format::Table => return self.grid.push(self.sink, cells),
-            Format::Jsonl => self.push_object(&cells, &mut text),
             Format::Json => {
                 text.push_str(if is_first { "[" } else { ",\n " });
-                self.push_object(&cells, &mut text);
-                return self.sink.write_all(text.as_bytes());
-            }
-            Format::Csv => {
-                if is_first {
-                    self.print_csv_names()?;
-                }
-                push_separated(&mut text, &cells, ",", push_csv);
-            }
-            Format::Md => {
-                if is_first {
-                    self.print_markdown_names()?;
-                }
-                text.push_str("| ");
-                push_separated(&mut text, &cells, " | ", push_markdown);
-                text.push_str(" |");
+                push_object(&mut text, cells);
             }
             Format::Line => {
                 if !is_first {
                     text.push('\n');
                 }
-                for (name, cell) in self.columns.iter().zip(&cells) {
+                for (name, cell) in cells {
                     text.push_str(name);
                     text.push_str(" = ");
                     cell.push_plain(&mut text);
                     text.push('\n');
                 }
-                return self.sink.write_all(text.as_bytes());
+            }
+            Format::Jsonl | Format::Table | Format::Csv | Format::Md => {
+                push_object(&mut text, cells);
+                text.push('\n');
             }
         }
-        text.push('\n');
         self.sink.write_all(text.as_bytes())
     }
 
@@ -79,21 +96,8 @@ impl<'l> Lines<'l> {
         }
     }
 
-    fn push_object(&self, cells: &[Cell], text: &mut String) {
-        text.push('{');
-        for (at, (name, cell)) in self.columns.iter().zip(cells).enumerate() {
-            if at > 0 {
-                text.push(',');
-            }
-            push_json_text(text, name);
-            text.push(':');
-            cell.push_json(text);
-        }
-        text.push('}');
-    }
-
     fn names(&self) -> Vec<Cell> {
-        self.columns.iter().map(|name| Cell::text(name)).collect()
+        self.columns.iter().map(Cell::text).collect()
     }
 
     fn print_csv_names(&mut self) -> io::Result<()> {
@@ -109,6 +113,19 @@ impl<'l> Lines<'l> {
         text.push_str(&" --- |".repeat(self.columns.len()));
         writeln!(self.sink, "{text}")
     }
+}
+
+fn push_object(text: &mut String, cells: &[(&str, &Cell)]) {
+    text.push('{');
+    for (at, (name, cell)) in cells.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        push_json_text(text, name);
+        text.push(':');
+        cell.push_json(text);
+    }
+    text.push('}');
 }
 
 fn push_separated(text: &mut String, cells: &[Cell], separator: &str, push: fn(&mut String, &Cell)) {
@@ -135,5 +152,5 @@ fn push_csv(text: &mut String, cell: &Cell) {
 fn push_markdown(text: &mut String, cell: &Cell) {
     let mut plain = String::new();
     cell.push_plain(&mut plain);
-    text.push_str(&plain.replace('|', "\\|").replace(['\n', '\r'], " "));
+    text.push_str(&plain.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " "));
 }

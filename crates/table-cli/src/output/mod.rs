@@ -1,8 +1,10 @@
 //! What commands print: lines of named cells, in the form that is asked for.
 
 mod cell;
+mod facts;
 mod grid;
 mod lines;
+mod records;
 
 use std::io::{self, Write};
 
@@ -10,6 +12,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::cell::{Cell, push_json_text};
 pub(crate) use self::lines::Lines;
+pub(crate) use self::records::{Record, Records};
 
 /// How a command's lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,9 +47,30 @@ impl<'o> Output<'o> {
         self.format
     }
 
+    /// Prints so from now on.
+    pub(crate) fn set_format(&mut self, format: Format) {
+        self.format = format;
+    }
+
+    /// Returns whether people are meant to read it, and no program.
+    pub(crate) fn is_for_people(&self) -> bool {
+        matches!(self.format, Format::Table | Format::Line)
+    }
+
     /// Begins a list of lines with these columns.
     pub(crate) fn lines<'l>(&'l mut self, columns: &[&str]) -> Lines<'l> {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
         Lines::new(self.sink, self.format, columns)
+    }
+
+    /// Begins a list of lines whose names are known as they come. Where there are columns, these names come first.
+    pub(crate) fn records<'l>(&'l mut self, first: &[&str]) -> Records<'l> {
+        Records::new(self.sink, self.format, first)
+    }
+
+    /// Prints what is known of one thing: for people a line for each name, and one object in JSON.
+    pub(crate) fn facts(&mut self, facts: Record) -> io::Result<()> {
+        facts::print(self.sink, self.format, facts)
     }
 
     /// Prints a text as it is, with a line's end.
@@ -55,6 +79,12 @@ impl<'o> Output<'o> {
         if text.ends_with('\n') { Ok(()) } else { self.sink.write_all(b"\n") }
     }
 
+    /// Prints bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sink.write_all(bytes)
+    }
+
+    /// Sends on what has been printed.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }

@@ -1,4 +1,35 @@
 //! The command line, as it is called.
 
+#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written so")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic"
+)]
+
+#[path = "../../examples/company/fill.rs"]
+mod fill;
+#[path = "../../examples/company/kinds.rs"]
+mod kinds;
+
+mod beside;
+mod blobs;
+mod check;
+mod edit;
+mod explain;
+mod fixture;
+mod get;
+mod help;
+mod jobs;
+mod keys;
 mod ls;
+mod maintain;
+mod query;
+mod queues;
 mod run;
+mod schema;
+mod shell;
+mod stats;
+mod untouched;

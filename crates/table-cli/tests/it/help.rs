@@ -1,0 +1,114 @@
+//! What the command line says of itself.
+
+use snapbox::str;
+
+use crate::run::{same, tables};
+
+#[test]
+fn the_help_fits_a_screen() {
+    let ran = tables(&["--help"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.out.lines().count() <= 24, "{}", ran.out);
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
+    for option in ["--store", "--write", "--keys", "--format", "--errors"] {
+        let explained = ran.out.lines().filter(|line| line.trim_start().starts_with(option)).count();
+        assert_eq!(explained, 1, "{option}");
+    }
+    same(
+        ran.out,
+        str![[r#"
+Looks into a store of tables, and gets data in and out.
+
+Usage: tables --store STORE COMMAND ..       tables COMMAND --help explains one
+
+  Look at tables   ls, schema, get, query, explain
+  Look after them  stats, check, jobs, outbox, repair, compact, reclaim, backup
+  Change them      put, merge, delete, create, drop, rename
+  Queues           queues, peek, poison, requeue
+  Blobs and logs   blobs, logs
+  Keys and access  keys, sas
+  Itself           commands, shell, man, completions
+
+Options of every command:
+  --store STORE    Directory, postgres://.. or azure:CONNECTION [TABLES_STORE]
+  --write          Let the command change the store: without it, none does
+  --keys FILE      Key ring that opens sealed values [TABLES_PASSPHRASE]
+  --format FORMAT  table (on a terminal), jsonl (in a pipe), json, csv, md, line
+  --errors FORMAT  text or json
+
+Begin with:  tables --store company.tables ls
+
+"#]],
+    );
+}
+
+#[test]
+fn every_command_is_on_the_screen_and_explains_itself() {
+    let screen = tables(&["--help"]).out;
+    let ran = tables(&["commands", "--format", "csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let commands: Vec<_> = ran.out.lines().skip(1).filter_map(|line| line.split_once(',')).collect();
+    assert!(commands.len() > 25);
+    for (command, about) in commands {
+        assert!(screen.split([' ', ',', '\n']).any(|word| word == command), "{command} is not on the screen");
+        assert!(!about.is_empty(), "{command}");
+        let help = tables(&[command, "--help"]);
+        assert_eq!(help.code, 0, "{command}");
+        assert!(!help.out.contains("--keys FILE") && help.out.contains("tables --help"), "{}", help.out);
+    }
+    same(
+        tables(&["query", "--help"]).out,
+        str![[r#"
+Print the rows that a filter finds
+
+Usage: tables query [OPTIONS] <TABLE> [FILTER]...
+
+Arguments:
+  <TABLE>      The table
+  [FILTER]...  What to find, as in "PartitionKey eq 'Sales' and Age ge 40"
+
+Options:
+      --select <NAMES>  Print these properties alone: Age,Email
+      --kind <KIND>     Find entities of this kind alone
+      --top <N>         Print so many at most
+      --count           Print how many there are, and none of them
+      --copies          Print copies, and parts of wide entities, too
+      --page <N>        Print so many, and where the next page begins
+      --after <PLACE>   Begin where another page ended
+      --rev             From the last to the first
+  -h, --help            Print help
+
+--store, --write, --keys, --format and --errors go with every command: tables --help
+
+"#]],
+    );
+}
+
+#[test]
+fn pages_of_the_manual_are_made() {
+    let ran = tables(&["man"]);
+    assert!(ran.out.contains(".TH tables 1") && ran.out.contains("tables\\-query"), "{}", ran.out);
+    let ran = tables(&["man", "query"]);
+    assert!(ran.out.contains(".SH NAME") && ran.out.contains("\\-\\-top"), "{}", ran.out);
+    assert_eq!(tables(&["man", "nothing"]).code, 3);
+}
+
+#[test]
+fn shells_are_told_how_to_complete() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = tables(&["completions", shell]);
+        assert!(ran.code == 0 && ran.out.contains("explain") && ran.out.contains("format"), "{shell}");
+    }
+    assert_eq!(tables(&["completions", "csh"]).code, 2);
+}
+
+#[test]
+fn errors_are_lines_of_json_when_asked_for() {
+    let ran = tables(&["ls", "--errors", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&ran.err).unwrap();
+    assert_eq!((found["error"]["code"].as_str(), ran.code), (Some("InvalidInput"), 2));
+    let ran = tables(&["ls", "--store", "postgres://localhost/nothing"]);
+    if cfg!(not(feature = "postgres")) {
+        assert!(ran.code == 2 && ran.err.contains("postgres"), "{}", ran.err);
+    }
+}
