@@ -26,6 +26,11 @@ cargo() {
     fi
 }
 
+# Stands for the installed command line, on a terminal.
+tables() {
+    command cargo run -q --locked --manifest-path "$root/Cargo.toml" -p table-cli -- --format table "$@"
+}
+
 fail() { # what
     echo "tutorial.md:$number: $1" >&2
     exit 1
