@@ -30,11 +30,12 @@
 //! # What is there
 //!
 //! Entities, indexes and `unique` in the entity's partition, summaries, lists and `add` in the partition, batches, sets, pages,
-//! streams, projections, series, wide entities, `move_to` within a partition, bulk loads, tables for periods, which are dropped one after another. A change is one request of the service, whole or not at
-//! all.
+//! streams, projections, series, wide entities, `move_to` within a partition, bulk loads, tables for periods, which are dropped one
+//! after another, copies that follow later (`eventual`). A change is one request of the service, whole or not at all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, copies that follow later.
+//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, lists and copies of others' fields that
+//! follow later.
 //!
 //! # What an answer that is lost leaves
 //!
@@ -45,6 +46,15 @@
 //! of those a change under a condition is unknown where its answer was lost and the condition does not hold any more, and one without a
 //! condition may be carried out once more when it has been answered.
 //! [`AzureOptions::without_tokens`] leaves the property out.
+//!
+//! # Copies that follow later
+//!
+//! The change of an entity with `eventual` copies writes two rows more, with it or not at all: an entry, under the row key
+//! `TcOutbox~` and the entity's, and its version, under `TcVersion~` and the entity's. They count to the 100 of a batch, and no
+//! read shows them. A thread of the process then puts the copies, each unless a later one is there, and leaves a tombstone where
+//! one is to be no more; then the entry goes. [`Tables::propagate`](table_engine::Tables::propagate) looks through every table,
+//! for what was left by processes that have died, and for tombstones that are [older than they are
+//! kept](AzureOptions::keep_tombstones).
 //!
 //! # What is noted
 //!

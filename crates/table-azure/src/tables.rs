@@ -51,7 +51,14 @@ impl Default for AzureOptions {
 impl AzureOptions {
     /// Makes the options that [`AzureTables::connect`] takes.
     pub fn new() -> Self {
-        let settings = Settings { prefix: String::new(), has_layouts: true, has_tokens: true, awaits: true };
+        let settings = Settings {
+            prefix: String::new(),
+            has_layouts: true,
+            has_tokens: true,
+            awaits: true,
+            propagates_manually: false,
+            keeps_tombstones: Duration::from_secs(24 * 3_600),
+        };
         Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings }
     }
 
@@ -83,6 +90,21 @@ impl AzureOptions {
     /// hold any more.
     pub fn without_tokens(mut self) -> Self {
         self.settings.has_tokens = false;
+        self
+    }
+
+    /// Has copies follow their entities only when [`Tables::propagate`] is called. If it is not said, a thread of the process that
+    /// has written an entity brings its copies up to date.
+    pub fn propagate_manually(mut self) -> Self {
+        self.settings.propagates_manually = true;
+        self
+    }
+
+    /// Says how long the rows are kept that mark where copies were: a day if it is not said. They keep what comes late from a
+    /// process that was held up from bringing a copy back, so that none may be held up for longer; [`Tables::propagate`]
+    /// removes older ones.
+    pub fn keep_tombstones(mut self, keeps: Duration) -> Self {
+        self.settings.keeps_tombstones = keeps;
         self
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use table_engine::__executor::{self as seam, Committed, Condition, Refused};
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks, Value, ValueRef};
 
+use super::outbox::Marks;
 use super::planned::{Guard, Planned, PlannedRow};
 use super::recognise::Verdict;
 use super::rings::Keys;
@@ -32,6 +33,13 @@ pub(super) struct Step {
     pub(super) before: Option<String>,
 }
 
+impl Step {
+    /// Returns the place of its row in the plan, if it has one there.
+    fn row(&self) -> Option<usize> {
+        (self.of != Of::Note).then_some(self.place)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// A row under the plan's own condition.
@@ -42,6 +50,8 @@ pub(super) enum Of {
     Removal,
     /// A row that something is added to.
     Addition,
+    /// A row that notes which copies follow.
+    Note,
 }
 
 /// What was learnt of a change while it was tried.
@@ -119,6 +129,13 @@ impl Service {
                 steps.push(Step { of: Of::Addition, place, key, operation, ring, before });
             }
         }
+        for (at, note) in planned.notes.iter().enumerate() {
+            // Two rows each, behind those of the plan.
+            let place = planned.slots + planned.additions.len() + 2 * at;
+            let marks = Marks { place, token: attempt.has_tokens.then_some(&planned.token) };
+            let noted = note.steps(self, table, &planned.partition, marks).await;
+            steps.extend(noted.map_err(Refused::whole)?);
+        }
         Ok(steps)
     }
 
@@ -177,7 +194,7 @@ impl Service {
             }
             Err(failure) => return Err(Refused::whole(explain::unwritten(failure))),
         };
-        let place = at.and_then(|at| steps.get(at)).map(|step| step.place);
+        let place = at.and_then(|at| steps.get(at)).and_then(Step::row);
         match self.recognise(table, planned, steps, Some(&refusal)).await {
             Ok(Verdict::Done(etags)) => Ok(Settled::Done(etags)),
             Ok(Verdict::NotDone) => Ok(Settled::Refused(refusal, at)),
@@ -231,7 +248,7 @@ impl Attempt {
                 self.gone.extend(step.map(|step| step.place));
                 return None;
             }
-            Some(Of::Looked | Of::Addition) if was_beaten => return None,
+            Some(Of::Looked | Of::Addition | Of::Note) if was_beaten => return None,
             _ => {}
         }
         // The row has no room for what tells the change.
@@ -240,7 +257,7 @@ impl Attempt {
             self.has_tokens = false;
             return None;
         }
-        Some(Refused { error, group: 0, row: step.map(|step| step.place) })
+        Some(Refused { error, group: 0, row: step.and_then(Step::row) })
     }
 }
 
@@ -248,14 +265,16 @@ impl Attempt {
 fn check_merged(old: &DynamicEntity, guard: &Guard) -> Result<()> {
     let mut merged: BTreeMap<&str, ValueRef<'_>> =
         old.properties().map(|(name, value)| (name, value.as_value_ref())).collect();
-    merged.remove(super::rings::PROPERTY);
+    for own in super::marks::PROPERTIES {
+        merged.remove(own);
+    }
     merged.extend(guard.merged.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())));
     let merged: Vec<_> = merged.into_iter().collect();
     seam::check_entity(old.partition_key(), old.row_key(), &merged)
 }
 
 /// Returns how long a change waits that others were quicker than.
-fn by_chance(round: u32) -> Duration {
+pub(super) fn by_chance(round: u32) -> Duration {
     let most = Duration::from_millis(5) * 2_u32.pow(round.min(7));
     let chance = u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default();
     most.mul_f64(f64::from(chance) / f64::from(u32::MAX))

@@ -8,7 +8,7 @@ use table_engine::__executor::{
 use table_engine::{ErrorKind, Result};
 
 use super::table::TableEntry;
-use super::{AzureStore, filter, rings};
+use super::{AzureStore, filter, marks, rings};
 use crate::client::{PageOf, PageRequest};
 
 /// The most rows of a page of the service's.
@@ -44,7 +44,7 @@ impl AzureCursor {
         let kinds = asked.kinds();
         let filter = bounds.as_ref().map(|bounds| filter::text(bounds, kinds.as_ref())).unwrap_or_default();
         let select = asked.properties().map(|names| {
-            let system = ["PartitionKey", "RowKey", "Timestamp", rings::PROPERTY];
+            let system = ["PartitionKey", "RowKey", "Timestamp", rings::PROPERTY, marks::ROW, marks::AS_OF];
             system.into_iter().chain(names).map(str::to_owned).collect::<Vec<_>>()
         });
         let select = select.filter(|select| select.len() <= SELECTED).unwrap_or_default();
@@ -68,7 +68,7 @@ impl AzureCursor {
             }
             self.last.clear();
             self.last.extend_from_slice(view.stored_key_bytes());
-            if self.left > 0 && self.asked.wants(&view)? {
+            if self.left > 0 && marks::row_of(row).is_none() && self.asked.wants(&view)? {
                 batch.put_packed(&packed);
                 self.left -= 1;
             }

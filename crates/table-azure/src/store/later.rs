@@ -10,7 +10,6 @@ use table_engine::schema::{IndexMask, Schema};
 use table_engine::{Error, ErrorKind, Result};
 
 use super::cursor::AzureCursor;
-use super::planned::Planned;
 use super::{AzureStore, TAG, lost, own};
 
 /// The rows that a walk asks for first: those of one page of the service's.
@@ -82,12 +81,8 @@ impl AsyncBackend for AzureStore {
         plan: &Plan<'_>,
         _: &SealedAt,
     ) -> BoxFuture<'_, Result<Committed, Refused>> {
-        let planned = Planned::of(&self.service, tables, plan);
         // It runs from here on: a future that is dropped leaves it to its end.
-        let running = planned.map(|planned| {
-            let service = self.service.clone();
-            self.runner.spawn(async move { service.commit(planned).await })
-        });
+        let running = self.carrying_out(tables, plan).map(|change| self.runner.spawn(change));
         Box::pin(async move {
             let committed = running?.await;
             committed.unwrap_or_else(|error| Err(Refused::whole(lost(&error))))

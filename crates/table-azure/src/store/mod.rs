@@ -7,6 +7,8 @@ mod explain;
 mod filter;
 mod later;
 mod layouts;
+mod marks;
+mod outbox;
 mod periods;
 mod planned;
 mod recognise;
@@ -22,11 +24,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_engine::__executor::{
     self as seam, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, OneSnapshotForEachThread,
-    Plan, Refused, RetryFairness, SealedAt, TableExec,
+    Outbox, Plan, Refused, RetryFairness, SealedAt, TableExec,
 };
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::{Error, ErrorKind, Result, Ticks};
 
+use self::outbox::{EntryWork, OutboxState};
 use self::planned::Planned;
 use self::service::Service;
 pub(crate) use self::service::Settings;
@@ -39,7 +42,7 @@ use crate::runner::Runner;
 const TAG: u64 = 0x617a_7572_6574;
 
 /// What the service can do: additions are written under the versions that they were read in.
-pub const ABILITIES: Abilities = Abilities { additions: true, ..Abilities::SERVICE };
+pub const ABILITIES: Abilities = Abilities { additions: true, eventual: true, ..Abilities::SERVICE };
 
 /// A store in an account.
 pub(crate) struct AzureStore {
@@ -47,12 +50,14 @@ pub(crate) struct AzureStore {
     runner: Runner,
     /// Tables that were opened, by their names in small letters.
     tables: Mutex<HashMap<String, Arc<TableEntry>>>,
+    outbox: Arc<OutboxState>,
 }
 
 impl AzureStore {
     pub(crate) fn new(client: Client, settings: Settings) -> Result<Arc<Self>> {
+        let outbox = Arc::new(OutboxState::new(settings.propagates_manually));
         let service = Arc::new(Service::new(client, settings));
-        Ok(Arc::new(Self { service, runner: Runner::new()?, tables: Mutex::default() }))
+        Ok(Arc::new(Self { service, runner: Runner::new()?, tables: Mutex::default(), outbox }))
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -61,6 +66,41 @@ impl AzureStore {
 
     fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<TableEntry>>> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a table that was opened, by its number.
+    fn numbered(&self, id: u32) -> Option<Arc<TableEntry>> {
+        self.tables().values().find(|table| table.id() == id).cloned()
+    }
+
+    /// Encodes a plan, and returns what carries it out, which holds nothing of it.
+    fn carrying_out(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+    ) -> Result<impl Future<Output = Result<Committed, Refused>> + Send + 'static, Refused> {
+        let work = EntryWork::of(self, tables, plan)?;
+        let planned = match work {
+            Some(_) => None,
+            None => Some(Planned::of(&self.service, tables, plan)?),
+        };
+        let (service, outbox) = (self.service.clone(), self.outbox.clone());
+        Ok(async move {
+            match (work, planned) {
+                (Some(work), _) => service.work(work).await,
+                (None, Some(planned)) => {
+                    let noted = planned.table.clone().filter(|_| !planned.notes.is_empty());
+                    let partition = planned.partition.clone();
+                    let done = service.commit(planned).await;
+                    // What is unknown may have been noted, too.
+                    if let Some(table) = noted {
+                        outbox.noted(&table, &partition);
+                    }
+                    done
+                }
+                (None, None) => Err(Refused::whole(explain::missing())),
+            }
+        })
     }
 
     /// Runs what is asked of the service while this thread waits.
@@ -117,6 +157,12 @@ fn own(table: &dyn TableExec) -> Result<&AzureTable> {
 
 impl HasVault for AzureStore {}
 
+impl Drop for AzureStore {
+    fn drop(&mut self) {
+        self.outbox.over();
+    }
+}
+
 impl Backend for AzureStore {
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
         let (service, name) = (self.service.clone(), table.to_owned());
@@ -172,9 +218,7 @@ impl Backend for AzureStore {
     }
 
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
-        let planned = Planned::of(&self.service, tables, plan)?;
-        let service = self.service.clone();
-        let committed = self.runner.wait(async move { service.commit(planned).await });
+        let committed = self.runner.wait(self.carrying_out(tables, plan)?);
         committed.unwrap_or_else(|error| Err(Refused::whole(lost(&error))))
     }
 
@@ -188,6 +232,10 @@ impl Backend for AzureStore {
 
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(self.snapshot())
+    }
+
+    fn outbox(&self) -> Result<&dyn Outbox> {
+        Ok(self)
     }
 
     fn is_read_only(&self) -> bool {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    Act, Amounts, ChangeId, Condition, Content, Group, Plan, Refused, RowProperty, RowWrite, TableExec,
-    check_rules,
+    Act, Amounts, ChangeId, Condition, Content, Group, OutboxOp, Plan, Refused, RowProperty, RowWrite,
+    TableExec, check_rules,
 };
 use table_engine::odata::{Metadata, Source, Writer};
 use table_engine::{ETag, Result, Value, ValueRef};
 
+use super::outbox::Note;
 use super::rings::{Keys, PROPERTY, Token};
 use super::service::Service;
 use super::table::TableEntry;
@@ -26,6 +27,8 @@ pub(super) struct Planned {
     pub(super) partition: String,
     pub(super) rows: Vec<PlannedRow>,
     pub(super) additions: Vec<PlannedAddition>,
+    /// What is noted of copies that are to follow.
+    pub(super) notes: Vec<Note>,
     /// How many rows the plan has, those among them that stay as they are.
     pub(super) slots: usize,
     pub(super) token: Token,
@@ -73,6 +76,7 @@ impl Planned {
             partition: String::new(),
             rows: Vec::new(),
             additions: Vec::new(),
+            notes: Vec::new(),
             slots: 0,
             token: Token::new(),
             change: ChangeId::current(),
@@ -97,6 +101,11 @@ impl Planned {
         for (place, addition) in (planned.slots..).zip(&group.additions) {
             let (key, amounts) = (addition.key.to_owned(), addition.amounts.clone());
             planned.additions.push(PlannedAddition { place, key, amounts });
+        }
+        for outbox_op in &plan.outbox_ops {
+            if let OutboxOp::Follow(follow) = outbox_op {
+                planned.notes.push(Note::of(follow).map_err(Refused::whole)?);
+            }
         }
         planned.table = Some(entry);
         Ok(planned)
@@ -189,7 +198,7 @@ impl Guard {
 }
 
 /// Calls a function with each property of a planned row.
-fn for_each<'p>(content: &Content<'p>, mut visit: impl FnMut(RowProperty<'p>)) {
+pub(super) fn for_each<'p>(content: &Content<'p>, mut visit: impl FnMut(RowProperty<'p>)) {
     match content {
         Content::Properties(given) => given.iter().copied().for_each(visit),
         Content::Row(row) => row.properties().for_each(&mut visit),

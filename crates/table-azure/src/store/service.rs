@@ -3,17 +3,19 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness};
 use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
 
-use super::explain;
 use super::rings::{self, Keys, Rings};
 use super::table::TableEntry;
+use super::{explain, marks};
 use crate::client::{Client, PageOf, PageRequest};
 
 /// How the store uses the account.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option by itself")]
 pub(crate) struct Settings {
     /// What the names of its tables begin with in the account.
     pub(crate) prefix: String,
@@ -23,6 +25,10 @@ pub(crate) struct Settings {
     pub(crate) has_tokens: bool,
     /// Whether calls that are awaited wait for requests by themselves.
     pub(crate) awaits: bool,
+    /// Whether copies follow only when the program asks for it.
+    pub(crate) propagates_manually: bool,
+    /// How long the rows that mark where copies were are kept.
+    pub(crate) keeps_tombstones: Duration,
 }
 
 /// The service, and what is known of its rows.
@@ -43,8 +49,19 @@ impl Service {
         format!("{}{table}", self.settings.prefix)
     }
 
-    /// Returns a row as it is now.
+    /// Returns a row of an entity as it is now.
     pub(super) async fn row(
+        &self,
+        table: &TableEntry,
+        partition: &str,
+        row: &str,
+    ) -> Result<Option<DynamicEntity>> {
+        let found = self.raw_row(table, partition, row).await?;
+        Ok(found.filter(|row| marks::row_of(row).is_none()))
+    }
+
+    /// Returns a row as it is now, also one that is the store's own.
+    pub(super) async fn raw_row(
         &self,
         table: &TableEntry,
         partition: &str,
@@ -96,9 +113,11 @@ impl Service {
 
 /// Returns a row in the form that readers know, without what is no property of it.
 pub(super) fn pack(table: u32, names: &Names, row: &DynamicEntity) -> Result<PackedRow> {
-    let properties = row.properties().filter(|(name, _)| *name != rings::PROPERTY);
+    let properties = row.properties().filter(|(name, _)| !marks::is_own(name));
     let properties: Vec<(&str, ValueRef<'_>)> =
         properties.map(|(name, value)| (name, value.as_value_ref())).collect();
-    let timestamp = row.timestamp().unwrap_or(Ticks::MIN);
+    // A copy has the time of the change that it is as of.
+    let as_of = marks::number(row, marks::AS_OF).and_then(|as_of| Ticks::new(u64::try_from(as_of).ok()?));
+    let timestamp = as_of.or_else(|| row.timestamp()).unwrap_or(Ticks::MIN);
     names.pack(table, row.partition_key(), row.row_key(), timestamp, &properties)
 }

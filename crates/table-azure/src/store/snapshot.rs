@@ -58,6 +58,10 @@ impl ReadSnapshot for AzureSnapshot {
         self.kept.keep(row).ok_or_else(full)?.view().map(Some)
     }
 
+    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+        self.store.has_entry(own(table)?, keys)
+    }
+
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
         own(table)?.layouts()
     }

@@ -1,7 +1,7 @@
 //! What an executor can do with a plan, and which reads it has.
 
 use crate::error::{Error, ErrorKind};
-use crate::plan::{Condition, Plan, Refused};
+use crate::plan::{Condition, OutboxOp, Plan, Refused};
 
 /// What an executor can do beyond the least. Every executor writes rows of one partition together, each under a condition
 /// on that row.
@@ -24,7 +24,9 @@ pub struct Abilities {
     pub queues: bool,
     /// `additions`: it adds to numbers of rows, whatever they are.
     pub additions: bool,
-    /// `eventual`: it notes, with the rows, which copies are to follow.
+    /// `eventual`: it notes, with the rows, which copies are to follow. A store without `groups` carries out a plan that
+    /// propagates them row by row: it puts each copy as of its entity's version, or leaves a mark where one is to be no more,
+    /// unless what is there is of a later version.
     pub eventual: bool,
     /// `snapshot`: several reads see one state of the store. Without it, each read of a
     /// [`ReadSnapshot`](super::ReadSnapshot) sees what is there when it is made, and each batch of a cursor.
@@ -73,6 +75,11 @@ impl Abilities {
     }
 
     fn check_each(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+        let propagates = |outbox_op: &OutboxOp| matches!(outbox_op, OutboxOp::Propagate(..));
+        if self.eventual && !self.groups && plan.outbox_ops.iter().any(propagates) {
+            // It is no change of entities, whose rows would have to come together.
+            return Ok(());
+        }
         if !self.groups && plan.groups.len() > 1 {
             let because = format!(
                 "the store changes rows of one partition at a time, and the change is of {}: that takes the ability \
@@ -92,11 +99,12 @@ impl Abilities {
         if !self.eventual && (!plan.outbox_ops.is_empty() || plan.as_of.is_some()) {
             return Err(Refused::whole(no_outbox()));
         }
+        let notes = if self.groups { 0 } else { check_following(plan)? };
         for (at, group) in plan.groups.iter().enumerate() {
-            if group.written() > self.rows {
+            let written = group.written() + notes;
+            if written > self.rows {
                 let because = format!(
-                    "the change writes {} rows of a partition, the store {} at a time: that is its ability `rows`",
-                    group.written(),
+                    "the change writes {written} rows of a partition, the store {} at a time: that is its ability `rows`",
                     self.rows
                 );
                 return Err(refused(because, at, None));
@@ -125,6 +133,36 @@ impl Abilities {
         }
         Ok(())
     }
+}
+
+/// How many rows a store without `groups` writes with an entity to note what is to follow: the entry, and the entity's version,
+/// which outlives it.
+const NOTES: usize = 2;
+
+/// Refuses what can't follow row by row; returns how many rows note what is to follow.
+fn check_following(plan: &Plan<'_>) -> Result<usize, Refused> {
+    let mut notes = 0;
+    for outbox_op in &plan.outbox_ops {
+        let lacks = match outbox_op {
+            OutboxOp::Follow(follow) => {
+                notes += NOTES;
+                let list = follow.wanted.iter().chain(&follow.before).find(|copy| copy.is_list);
+                list.map(|list| format!("the list `{}`", list.index))
+            }
+            OutboxOp::DeferredDependents(deferred) => {
+                Some(format!("what others hold of a `{}`", deferred.kind))
+            }
+            _ => None,
+        };
+        if let Some(what) = lacks {
+            let because = format!(
+                "the store writes rows of one partition at a time, and so {what} can't follow later: that takes the \
+                 ability `groups`"
+            );
+            return Err(refused(because, 0, None));
+        }
+    }
+    Ok(notes)
 }
 
 /// Returns what an executor without queues says of them.
@@ -171,7 +209,7 @@ mod tests {
     use super::*;
     use crate::messages::{QueueId, QueueOp, Task};
     use crate::outbox::Source;
-    use crate::plan::{Act, Content, Group, OutboxOp, Range, RowWrite};
+    use crate::plan::{Act, Content, CopyPlace, Follow, Group, OutboxOp, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
@@ -215,5 +253,45 @@ mod tests {
         // A copy that is right as it is demands nothing.
         let most = plan(vec![group("p", rows(100).into_iter().chain([kept(Condition::Any)]).collect())]);
         Abilities::SERVICE.check(&most).unwrap();
+    }
+
+    #[test]
+    fn a_store_without_groups_counts_what_notes_copies_and_refuses_those_that_it_can_t_put_by_themselves() {
+        let abilities = Abilities { eventual: true, ..Abilities::SERVICE };
+        let keys: Vec<_> = (0..99).map(|at| format!("{at}")).collect();
+        let rows = |count: usize| {
+            keys.iter().take(count).map(|key| write(key, Condition::Any, Act::Remove)).collect()
+        };
+        let copy = |is_list| CopyPlace {
+            index: "by_name",
+            table: "Names".into(),
+            partition: "p".into(),
+            row: "r".into(),
+            is_list,
+        };
+        let follow = |is_list| {
+            OutboxOp::Follow(Follow {
+                table: 0,
+                partition: "p".into(),
+                row: "r".into(),
+                kind: "employee",
+                before: vec![copy(is_list)],
+                wanted: Vec::new(),
+                without: Vec::new(),
+            })
+        };
+        let with =
+            |count, outbox_op| Plan { outbox_ops: vec![outbox_op], ..plan(vec![group("p", rows(count))]) };
+        abilities.check(&with(98, follow(false))).unwrap();
+        let most = abilities.check(&with(99, follow(false))).unwrap_err().error.to_string();
+        assert!(most.contains("101 rows") && most.contains("`rows`"), "{most}");
+        let list = abilities.check(&with(1, follow(true))).unwrap_err().error.to_string();
+        assert!(list.contains("list `by_name`") && list.contains("`groups`"), "{list}");
+        let source = Source { table: 1, partition: "p".into(), row: "r".into() };
+        let propagates = Plan {
+            outbox_ops: vec![OutboxOp::Propagate(source, 7)],
+            ..plan(vec![group("p", rows(1)), group("q", rows(1))])
+        };
+        abilities.check(&propagates).unwrap();
     }
 }

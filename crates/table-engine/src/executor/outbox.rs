@@ -20,10 +20,17 @@ pub trait Outbox {
     /// Returns the entries behind that of this table, partition key and row key, in the order of those: so many at most.
     fn after(&self, last: Option<&OutboxEntry>, most: usize) -> Result<Vec<OutboxEntry>>;
 
-    /// Returns how many there are.
+    /// Returns of those entries what this process may have to do with, in the same order: all, where it takes no longer to
+    /// find them all.
+    fn recent(&self, last: Option<&OutboxEntry>, most: usize) -> Result<Vec<OutboxEntry>> {
+        self.after(last, most)
+    }
+
+    /// Returns how many there are; of a store that would have to look for them, how many of them this process knows of at
+    /// the least: none if there may be none.
     fn count(&self) -> Result<OutboxCount>;
 
-    /// Removes those of tables that were dropped.
+    /// Removes those of tables that were dropped, and other marks of copies that nothing needs any more.
     fn purge(&self) -> Result<()>;
 
     /// Returns what propagates them in this process.
@@ -183,7 +190,7 @@ impl Propagators {
                 && entry.is_due(now)
                 && now.saturating_since(entry.latest) > LEFT_FOR
         };
-        if outbox.after(None, LOOKED_AT).is_ok_and(|entries| entries.iter().any(is_left)) {
+        if outbox.recent(None, LOOKED_AT).is_ok_and(|entries| entries.iter().any(is_left)) {
             self.notify();
         }
     }

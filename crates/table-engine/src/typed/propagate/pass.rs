@@ -58,7 +58,10 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             // A caller holds the background thread back; it goes on when it is released.
             return Ok(Pass { again: 1, ..done });
         }
-        let entries = outbox.after(last.as_ref(), AT_ONCE)?;
+        let entries = match tries {
+            Tries::Due => outbox.recent(last.as_ref(), AT_ONCE)?,
+            Tries::Now(_) => outbox.after(last.as_ref(), AT_ONCE)?,
+        };
         last = entries.last().cloned();
         if last.is_none() {
             return Ok(done);

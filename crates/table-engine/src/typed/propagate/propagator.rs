@@ -255,8 +255,13 @@ impl KindPropagator {
                 continue;
             }
             let Some(there) = table.family().get(at) else { continue };
-            let Some((version, index)) = self.copy(there, partition, row, own)? else { continue };
-            let (condition, kind) = (Condition::Is(version), kind(Cause::Index(index)));
+            let (condition, cause) = match self.copy(there, partition, row, own)? {
+                Some((version, index)) => (Condition::Is(version), index),
+                // Without a mark where none is, another propagator that was held up could still put one there.
+                None if !table.exec().store().abilities().groups => (Condition::Any, cause),
+                None => continue,
+            };
+            let kind = kind(Cause::Index(cause));
             places.put(place, RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 });
         }
         let epoch = Epoch { kind: schema.kind, number: index_mask.epoch };
