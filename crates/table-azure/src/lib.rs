@@ -34,7 +34,7 @@
 //! after another, copies that follow later (`eventual`). A change is one request of the service, whole or not at all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, lists and copies of others' fields that
+//! partitions, snapshots, jobs, queues, blobs, sealed and signed values, lists and copies of others' fields that
 //! follow later.
 //!
 //! # What an answer that is lost leaves
@@ -46,6 +46,11 @@
 //! of those a change under a condition is unknown where its answer was lost and the condition does not hold any more, and one without a
 //! condition may be carried out once more when it has been answered.
 //! [`AzureOptions::without_tokens`] leaves the property out.
+//!
+//! A request that comes once more, late, when others have been answered, finds that its condition does not hold any more: so are
+//! `update`, `replace` with an ETag, batches of those, and every change of an entity with indexes in its partition, but inserts. What
+//! has no such condition may be carried out again: an `insert` behind a `delete` of the entity, and, of an entity without indexes,
+//! `put`, `merge` and `delete` without an ETag.
 //!
 //! # Copies that follow later
 //!
@@ -59,7 +64,18 @@
 //! # What is noted
 //!
 //! Layouts of kinds are noted in the table `TcLayouts` of the account, a row for each table: that is how a change of a struct is
-//! noticed. A credential that does not reach it opens tables by [`AzureOptions::assume_layouts`].
+//! noticed. A credential that does not reach it opens tables by [`AzureOptions::assume_layouts`]. Service records are kept in the
+//! table `TcRecords`.
+//!
+//! # From the last to the first
+//!
+//! The service gives rows in the order of their keys. A query with `.rev()` is refused unless it says by `.buffered(n)` how many
+//! rows it may hold: its whole range is read before it gives the first.
+//!
+//! # What must be there
+//!
+//! A change that demands that another row of its partition is there, in the version that was read, merges nothing into that row.
+//! So the row has another ETag afterwards, and counts to the 100 of a batch.
 //!
 //! # Tried
 //!

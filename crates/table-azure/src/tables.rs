@@ -56,6 +56,7 @@ impl AzureOptions {
             has_layouts: true,
             has_tokens: true,
             awaits: true,
+            reads_secondary: false,
             propagates_manually: false,
             keeps_tombstones: Duration::from_secs(24 * 3_600),
         };
@@ -90,6 +91,14 @@ impl AzureOptions {
     /// hold any more.
     pub fn without_tokens(mut self) -> Self {
         self.settings.has_tokens = false;
+        self
+    }
+
+    /// Lets reads be answered by the account's copy in another region where the account itself is not reached, or is busy: the
+    /// account must be one that has such a copy to be read. What comes from there may be of some time ago. A change that was
+    /// planned on it is refused by its condition, never made; what a change itself looks at is read from the account.
+    pub fn secondary_reads(mut self) -> Self {
+        self.settings.reads_secondary = true;
         self
     }
 
@@ -137,6 +146,7 @@ impl AzureTables {
     }
 
     fn of(client: Client, settings: Settings) -> Result<Self> {
+        let client = if settings.reads_secondary { client.secondary_reads() } else { client };
         let store = AzureStore::new(client, settings)?;
         Ok(Self { tables: seam::tables(store.clone()), store })
     }

@@ -119,7 +119,7 @@ pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: &Arc<dyn Backend>) {
 
 pub(crate) fn what_a_plan_demands_of_other_rows(backend: &Arc<dyn Backend>) {
     let pair = Pair::new(backend.clone());
-    let Abilities { expect, range, .. } = pair.backend.abilities();
+    let Abilities { expect, expects_present, range, .. } = pair.backend.abilities();
     pair.commit(vec![group(0, "p", vec![row("a", Condition::Absent, put())])]).unwrap();
     let first = pair.version("p", "a");
     pair.commit(vec![group(0, "p", vec![row("a", Condition::Present, put())])]).unwrap();
@@ -131,14 +131,22 @@ pub(crate) fn what_a_plan_demands_of_other_rows(backend: &Arc<dyn Backend>) {
     assert_eq!(pair.rows(), before);
     pair.commit(vec![group(0, "p", vec![row("a", is(pair.version("p", "a")), put())])]).unwrap();
 
-    if expect {
+    if expect || expects_present {
         let demanding = |version| {
             vec![group(0, "p", vec![row("a", is(version), Act::Keep), row("b", Condition::Any, put())])]
         };
         assert_eq!(refused(pair.commit(demanding(first))), (ErrorKind::ConditionNotMet, 0, Some(0)));
         let kept = pair.rows()[0][0].clone();
         pair.commit(demanding(pair.version("p", "a"))).unwrap();
-        assert_eq!(pair.rows()[0][0], kept, "a row that is kept was written");
+        if expect {
+            assert_eq!(pair.rows()[0][0], kept, "a row that is kept was written");
+        }
+        let missing = vec![group(
+            0,
+            "p",
+            vec![row("z", Condition::Present, Act::Keep), row("b", Condition::Any, put())],
+        )];
+        assert_eq!(refused(pair.commit(missing)), (ErrorKind::EntityNotFound, 0, Some(0)));
     }
     if range {
         let demanding = |digest| {

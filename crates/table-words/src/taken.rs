@@ -70,9 +70,10 @@ pub const TABLE_RESERVED: [&str; 16] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub const QUERY_METHODS: [&str; 20] = [
+pub const QUERY_METHODS: [&str; 21] = [
     "across_partitions",
     "all_shards",
+    "buffered",
     "clone",
     "count",
     "entities",

@@ -19,6 +19,8 @@ pub struct PageRequest {
     pub top: Option<usize>,
     /// Where the page before ended.
     pub after: Option<Next>,
+    /// Whether a copy of the account may give it, where the account itself is not reached.
+    pub may_be_stale: bool,
 }
 
 /// Where a page ended, in the service's own words.
@@ -93,8 +95,18 @@ impl Client {
 
     /// Returns an entity; `None` if it is not there. A table that is not there is a refusal.
     pub async fn entity(&self, table: &str, partition: &str, row: &str) -> Result<Found, Failure> {
+        self.find(&Request::new(Method::GET, request::entity(table, partition, row))).await
+    }
+
+    /// Returns an entity as [`entity`](Self::entity) does, from a copy of the account where the account itself is not reached, if
+    /// [such reads](Self::secondary_reads) are allowed.
+    pub async fn entity_of_any(&self, table: &str, partition: &str, row: &str) -> Result<Found, Failure> {
         let request = Request::new(Method::GET, request::entity(table, partition, row));
-        let Sent { answer, .. } = self.send(&request).await?;
+        self.find(&request.may_be_stale(true)).await
+    }
+
+    async fn find(&self, request: &Request) -> Result<Found, Failure> {
+        let Sent { answer, .. } = self.send(request).await?;
         if answer.is_success() {
             let read = Reader::new().entity(&answer.body).map_err(|error| malformed(&error))?;
             return versioned(read).map(Some);
@@ -109,7 +121,7 @@ impl Client {
 
     /// Returns a page of entities.
     pub async fn page(&self, table: &str, page: &PageRequest) -> Result<PageOf, Failure> {
-        let mut request = Request::new(Method::GET, format!("{table}()"));
+        let mut request = Request::new(Method::GET, format!("{table}()")).may_be_stale(page.may_be_stale);
         if !page.filter.is_empty() {
             request = request.parameter("$filter", &page.filter);
         }

@@ -19,7 +19,12 @@ pub struct Endpoint {
     authority: String,
     /// What stands before a resource, such as `/devstoreaccount1`; empty where the host names the account.
     path: String,
+    /// Where a copy of the account is read, if that was said: its host, and what stands before a resource there.
+    secondary: Option<(String, String)>,
 }
+
+/// What a secondary's account name ends in.
+const SECONDARY: &str = "-secondary";
 
 /// Why a connection string, or an address, can't be used. It shows no value of the string.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +89,30 @@ impl Endpoint {
         if !is_authority || authority.contains('@') || !(path.is_empty() || is_path) {
             return Err(ConnectionError::Address);
         }
-        Ok(Self { is_secure, authority: authority.to_owned(), path: path.to_owned() })
+        Ok(Self { is_secure, authority: authority.to_owned(), path: path.to_owned(), secondary: None })
+    }
+
+    /// Returns the endpoint with the address of its copy in another region, which is else the one that the service gives it:
+    /// the account's name with `-secondary` behind it.
+    pub fn with_secondary(self, address: &str) -> Result<Self, ConnectionError> {
+        let secondary = Self::parse(address)?;
+        if secondary.is_secure != self.is_secure {
+            return Err(ConnectionError::Address);
+        }
+        Ok(Self { secondary: Some((secondary.authority, secondary.path)), ..self })
+    }
+
+    /// Returns where the copy of the account in another region is read.
+    pub(super) fn secondary(&self) -> Self {
+        let (authority, path) = self.secondary.clone().unwrap_or_else(|| {
+            let account = self.account();
+            if self.path.is_empty() {
+                (self.authority.replacen(account, &format!("{account}{SECONDARY}"), 1), String::new())
+            } else {
+                (self.authority.clone(), self.path.replacen(account, &format!("{account}{SECONDARY}"), 1))
+            }
+        });
+        Self { is_secure: self.is_secure, authority, path, secondary: None }
     }
 
     /// Returns whether connections are encrypted.
@@ -154,7 +182,7 @@ pub(super) fn parse(text: &str) -> Result<(Endpoint, Credential), ConnectionErro
     if parts.get("UseDevelopmentStorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         let address = parts.get("TableEndpoint").unwrap_or(EMULATOR_ADDRESS);
         let key = AccountKey::new(EMULATOR, EMULATOR_KEY).map_err(|_| ConnectionError::Key)?;
-        return Ok((Endpoint::parse(address)?, Credential::Key(key)));
+        return Ok((with_secondary(Endpoint::parse(address)?, &parts)?, Credential::Key(key)));
     }
     let account = parts.get("AccountName");
     let endpoint = match (parts.get("TableEndpoint"), account) {
@@ -174,12 +202,33 @@ pub(super) fn parse(text: &str) -> Result<(Endpoint, Credential), ConnectionErro
         (None, Some(token)) => Credential::sas(token),
         (None, None) => return Err(ConnectionError::Lacks("`AccountKey` or `SharedAccessSignature`")),
     };
-    Ok((endpoint, credential))
+    Ok((with_secondary(endpoint, &parts)?, credential))
+}
+
+fn with_secondary(endpoint: Endpoint, parts: &Parts<'_>) -> Result<Endpoint, ConnectionError> {
+    match parts.get("TableSecondaryEndpoint") {
+        Some(address) => endpoint.with_secondary(address),
+        None => Ok(endpoint),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secondary_has_the_accounts_name_with_an_ending_or_its_own_address() {
+        for (address, secondary) in [
+            ("https://acme.table.core.windows.net", "https://acme-secondary.table.core.windows.net"),
+            ("http://127.0.0.1:10002/acme", "http://127.0.0.1:10002/acme-secondary"),
+        ] {
+            assert_eq!(Endpoint::parse(address).unwrap().secondary().to_string(), secondary);
+        }
+        let own = "AccountName=acme;AccountKey=YWFh;TableEndpoint=http://a/acme;TableSecondaryEndpoint=http://b/other";
+        assert_eq!(parse(own).unwrap().0.secondary().to_string(), "http://b/other");
+        let mixed = own.replace("http://b", "https://b");
+        assert!(matches!(parse(&mixed), Err(ConnectionError::Address | ConnectionError::WithoutTls)));
+    }
 
     #[test]
     fn addresses_are_read_and_name_their_account() {

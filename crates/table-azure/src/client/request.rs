@@ -20,6 +20,8 @@ pub struct Request {
     pub(super) if_match: Option<String>,
     pub(super) content_type: Cow<'static, str>,
     pub(super) body: Bytes,
+    /// Whether an answer from a copy of the account will do, which is behind by some time.
+    pub(super) may_be_stale: bool,
 }
 
 impl Request {
@@ -33,6 +35,7 @@ impl Request {
             if_match: None,
             content_type: JSON.into(),
             body: Bytes::new(),
+            may_be_stale: false,
         }
     }
 
@@ -46,6 +49,12 @@ impl Request {
     #[must_use]
     pub fn body(self, body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), ..self }
+    }
+
+    /// Returns the request, for which an answer from a copy of the account will do or will not.
+    #[must_use]
+    pub fn may_be_stale(self, may_be_stale: bool) -> Self {
+        Self { may_be_stale, ..self }
     }
 
     /// Returns the request with one more parameter in its query.

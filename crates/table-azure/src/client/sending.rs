@@ -25,6 +25,8 @@ const VERSION: &str = "2020-12-06";
 pub struct Client {
     transport: Transport,
     endpoint: Endpoint,
+    /// Where reads may go whose answers may be of some time ago.
+    secondary: Option<Endpoint>,
     credential: Credential,
     retries: Retries,
     requests: AtomicU64,
@@ -72,7 +74,15 @@ impl Client {
         }
         let transport = Transport::new(endpoint.is_secure(), timeout).map_err(ClientError::Certificates)?;
         let (requests, repeats) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { transport, endpoint, credential, retries, requests, repeats })
+        Ok(Self { transport, endpoint, secondary: None, credential, retries, requests, repeats })
+    }
+
+    /// Returns the client that sends a read again to the account's copy in another region, in turn with the account itself, if
+    /// an answer of some time ago will do for the read. What is not found there, or is refused, counts for nothing.
+    #[must_use]
+    pub fn secondary_reads(mut self) -> Self {
+        self.secondary = Some(self.endpoint.secondary());
+        self
     }
 
     /// Makes a client of the account that a connection string names.
@@ -99,7 +109,13 @@ impl Client {
         let mut attempted = 1;
         loop {
             let mut cause = Cause::Lost;
-            let failure = match self.send_once(request).await {
+            if let Some(secondary) = self.secondary.as_ref().filter(|_| request.may_be_stale && attempted > 1)
+                && let Ok(answer) = self.send_once(secondary, request).await
+                && answer.is_success()
+            {
+                return Ok(Sent { answer, may_be_done });
+            }
+            let failure = match self.send_once(&self.endpoint, request).await {
                 Ok(answer) => {
                     let refusal = answer.refusal();
                     if !refusal.is_throttled() && !refusal.is_failing() {
@@ -125,16 +141,16 @@ impl Client {
         }
     }
 
-    async fn send_once(&self, request: &Request) -> Result<Answer, Failure> {
-        let signed = self.sign(request).await?;
+    async fn send_once(&self, endpoint: &Endpoint, request: &Request) -> Result<Answer, Failure> {
+        let signed = self.sign(endpoint, request).await?;
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.transport.send(signed).await
     }
 
     /// Makes the request of HTTP, with a date of now.
-    async fn sign(&self, request: &Request) -> Result<http::Request<Body>, Failure> {
-        let path = self.endpoint.path_of(&request.resource);
-        let mut address = self.endpoint.address_of(&path);
+    async fn sign(&self, endpoint: &Endpoint, request: &Request) -> Result<http::Request<Body>, Failure> {
+        let path = endpoint.path_of(&request.resource);
+        let mut address = endpoint.address_of(&path);
         let token = match &self.credential {
             Credential::Sas(token) => &**token,
             Credential::Key(_) | Credential::Token(_) => "",

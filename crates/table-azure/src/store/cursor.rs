@@ -1,9 +1,10 @@
 //! Walks over rows that the service finds, a page of its answers at a time.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as seam, AsyncCursor, Batch, BoxFuture, RangeQuery, ReadSnapshot, RowBounds, RowCursor,
+    self as seam, AsyncCursor, Batch, BoxFuture, PackedRow, RangeQuery, ReadSnapshot, RowBounds, RowCursor,
 };
 use table_engine::{ErrorKind, Result};
 
@@ -30,6 +31,34 @@ pub(super) struct AzureCursor {
     last: Vec<u8>,
     /// How many rows are still wanted.
     left: usize,
+    /// The rows of a walk from the last to the first, for which all of them are read before any is given.
+    turned: Option<Turned>,
+}
+
+/// Rows that are held until the last one is known.
+struct Turned {
+    rows: VecDeque<PackedRow>,
+    /// How many may be held.
+    most: usize,
+    /// How many are wanted, which are the last ones.
+    wanted: usize,
+}
+
+impl Turned {
+    fn push(&mut self, row: PackedRow) -> Result<()> {
+        if self.rows.len() >= self.wanted {
+            self.rows.pop_front();
+        }
+        if self.rows.len() >= self.most {
+            let because = format!(
+                "`.buffered({most})` lets the query hold {most} rows, and it has found more: let it hold more, or narrow it",
+                most = self.most
+            );
+            return Err(seam::error(ErrorKind::Unsupported, because));
+        }
+        self.rows.push_back(row);
+        Ok(())
+    }
 }
 
 impl AzureCursor {
@@ -49,9 +78,11 @@ impl AzureCursor {
         });
         let select = select.filter(|select| select.len() <= SELECTED).unwrap_or_default();
         let left = asked.top().unwrap_or(usize::MAX);
-        let top = Some(first.min(left).clamp(1, PAGE));
-        let next = PageRequest { filter, select, top, after: None };
-        Self { store, table, asked, bounds, next, last: Vec::new(), left }
+        let most = asked.buffers().unwrap_or_default();
+        let turned = asked.is_reverse().then(|| Turned { rows: VecDeque::new(), most, wanted: left });
+        let top = Some(if turned.is_some() { PAGE } else { first.min(left).clamp(1, PAGE) });
+        let next = PageRequest { filter, select, top, after: None, may_be_stale: true };
+        Self { store, table, asked, bounds, next, last: Vec::new(), left, turned }
     }
 
     /// Puts the rows of a page into a batch that are wanted.
@@ -69,6 +100,10 @@ impl AzureCursor {
             self.last.clear();
             self.last.extend_from_slice(view.stored_key_bytes());
             if self.left > 0 && marks::row_of(row).is_none() && self.asked.wants(&view)? {
+                if let Some(turned) = &mut self.turned {
+                    turned.push(packed)?;
+                    continue;
+                }
                 batch.put_packed(&packed);
                 self.left -= 1;
             }
@@ -77,20 +112,37 @@ impl AzureCursor {
         let grown = self.next.top.unwrap_or(PAGE).saturating_mul(GROWTH);
         self.next.top = Some(grown.min(PAGE));
         if self.next.after.is_none() || self.left == 0 {
-            batch.end();
             self.bounds = None;
+            match self.turned {
+                Some(_) => self.turn(batch),
+                None => batch.end(),
+            }
         }
         Ok(())
     }
 
-    /// Begins a batch; returns whether there is a page to be read for it.
-    fn begin(&self, batch: &mut Batch) -> bool {
-        batch.begin(0, 0);
-        let is_over = self.bounds.is_none() || self.left == 0;
-        if is_over {
+    /// Gives the next rows of those that are held, from the last.
+    fn turn(&mut self, batch: &mut Batch) {
+        let Some(turned) = &mut self.turned else { return };
+        let from = turned.rows.len().saturating_sub(PAGE);
+        turned.rows.drain(from..).rev().for_each(|row| batch.put_packed(&row));
+        if turned.rows.is_empty() {
             batch.end();
         }
-        !is_over
+    }
+
+    /// Begins a batch; returns whether there is a page to be read for it.
+    fn begin(&mut self, batch: &mut Batch) -> bool {
+        batch.begin(0, 0);
+        if self.bounds.is_some() && self.left > 0 {
+            return true;
+        }
+        if self.turned.is_some() {
+            self.turn(batch);
+        } else {
+            batch.end();
+        }
+        false
     }
 
     /// Returns the next page, once the service has given it.

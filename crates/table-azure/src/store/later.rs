@@ -28,8 +28,10 @@ impl AsyncBackend for AzureStore {
             let entry = own(table)?.entry.clone();
             let (service, of) = (self.service.clone(), entry.clone());
             let (partition, row) = (partition.to_owned(), row.to_owned());
-            let found =
-                self.runner.spawn_read(async move { service.row(&of, &partition, &row).await }).await??;
+            let found = self
+                .runner
+                .spawn_read(async move { service.read_row(&of, &partition, &row).await })
+                .await??;
             found.map(|row| Ok((entry.pack(&row)?, 0))).transpose()
         })
     }

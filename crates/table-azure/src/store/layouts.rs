@@ -5,9 +5,9 @@ use table_engine::odata::{Metadata, Writer};
 use table_engine::row::key::NUMBERS;
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Value};
 
-use super::explain;
 use super::service::Service;
 use super::table::TableEntry;
+use super::{explain, records};
 use crate::client::{Operation, Outcome, PageRequest, Refusal};
 
 /// The table in which layouts are noted.
@@ -203,6 +203,8 @@ impl Service {
             // A note that is left is taken back when a table of the name is made again.
             self.execute_note(&key, Operation::delete(ROW, "*".into())).await?;
         }
+        // What could not be removed would be another table's of the name.
+        self.drop_records(table.name()).await?;
         Ok(())
     }
 
@@ -210,7 +212,8 @@ impl Service {
     pub(super) async fn table_names(&self) -> Result<Vec<String>> {
         let all = self.client.tables().await.map_err(explain::unread)?;
         let names = all.iter().filter_map(|name| name.strip_prefix(&*self.settings.prefix));
-        let own = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(TABLE));
+        let is_hidden = |name: &str| [TABLE, records::TABLE].iter().any(|own| name.eq_ignore_ascii_case(own));
+        let own = names.filter(|name| !name.is_empty() && !is_hidden(name));
         let mut names: Vec<_> = own.map(str::to_owned).collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         Ok(names)

@@ -12,6 +12,7 @@ mod outbox;
 mod periods;
 mod planned;
 mod recognise;
+mod records;
 mod rings;
 mod service;
 mod snapshot;
@@ -24,8 +25,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_engine::__executor::{
     self as seam, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, OneSnapshotForEachThread,
-    Outbox, Plan, Refused, RetryFairness, SealedAt, TableExec,
+    Outbox, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
 };
+use table_engine::model::names::check_table;
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::{Error, ErrorKind, Result, Ticks};
 
@@ -41,8 +43,10 @@ use crate::runner::Runner;
 /// Tells the store's continuations from those of other kinds of stores.
 const TAG: u64 = 0x617a_7572_6574;
 
-/// What the service can do: additions are written under the versions that they were read in.
-pub const ABILITIES: Abilities = Abilities { additions: true, eventual: true, ..Abilities::SERVICE };
+/// What the service can do: additions are written under the versions that they were read in, and what must be there is merged
+/// with nothing.
+pub const ABILITIES: Abilities =
+    Abilities { additions: true, eventual: true, expects_present: true, ..Abilities::SERVICE };
 
 /// A store in an account.
 pub(crate) struct AzureStore {
@@ -137,6 +141,7 @@ impl AzureStore {
 
     /// Finds a table.
     fn find(&self, table: &str) -> Result<Arc<TableEntry>> {
+        check_table(table)?;
         let (service, name) = (self.service.clone(), table.to_owned());
         let found = self.wait(async move { service.find_table(&name).await });
         if let Err(error) = &found
@@ -235,6 +240,10 @@ impl Backend for AzureStore {
     }
 
     fn outbox(&self) -> Result<&dyn Outbox> {
+        Ok(self)
+    }
+
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
         Ok(self)
     }
 

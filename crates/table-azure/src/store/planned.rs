@@ -88,13 +88,16 @@ impl Planned {
         entry.check_exists().map_err(Refused::whole)?;
         group.partition.clone_into(&mut planned.partition);
         planned.slots = group.rows.len();
-        for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| !row.act.keeps()) {
+        // A row of which something is demanded is written as it is.
+        let is_sent = |row: &RowWrite<'_>| !row.act.keeps() || row.condition != Condition::Any;
+        for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| is_sent(row)) {
             let encoded = PlannedRow::of(service, &entry, group, row).map_err(|error| Refused {
                 error,
                 group: 0,
                 row: Some(place),
             })?;
-            let guard = (row.kind.is_none() && !plan.is_raw).then(|| Guard::of(row));
+            let is_guarded = row.kind.is_none() && !plan.is_raw && !row.act.keeps();
+            let guard = is_guarded.then(|| Guard::of(row));
             planned.rows.push(PlannedRow { place, guard, ..encoded });
         }
         planned.mark(service, group, plan.is_raw);
@@ -134,7 +137,9 @@ impl Planned {
 
 impl PlannedRow {
     fn of(service: &Service, table: &TableEntry, group: &Group<'_>, row: &RowWrite<'_>) -> Result<Self> {
-        let body = match row.act.content() {
+        let nothing = Content::Properties(&[]);
+        let content = if row.act.keeps() { Some(&nothing) } else { row.act.content() };
+        let body = match content {
             Some(content) => body(&Row { partition: group.partition, key: row.key, content })?,
             None => Vec::new(),
         };
@@ -170,7 +175,9 @@ impl PlannedRow {
             Act::Put(()) | Act::Merge(()) if is_absent => Operation::insert(&self.key, self.body_with(ring)),
             Act::Put(()) => Operation::replace(&self.key, tag, self.body_with(ring)),
             Act::Merge(()) => Operation::merge(&self.key, tag, self.body_with(ring)),
-            Act::Remove | Act::Keep => Operation::delete(&self.key, tag.unwrap_or_else(|| "*".to_owned())),
+            // Nothing is merged into it, under the version that is demanded.
+            Act::Keep => Operation::merge(&self.key, tag, self.body_with(None)),
+            Act::Remove => Operation::delete(&self.key, tag.unwrap_or_else(|| "*".to_owned())),
         }
     }
 

@@ -34,6 +34,11 @@ impl Token {
         Self(format!("{:012x}", RandomState::new().hash_one(0_u8) >> 16))
     }
 
+    /// Returns the token's text.
+    pub(super) fn text(self) -> String {
+        self.0
+    }
+
     /// Returns the property of a row that this change writes; `before` is that of the row which it was planned on.
     pub(super) fn ring(&self, before: Option<&str>) -> String {
         let former = before.into_iter().flat_map(|before| before.split(';')).take(LENGTH - 1);

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) has_tokens: bool,
     /// Whether calls that are awaited wait for requests by themselves.
     pub(crate) awaits: bool,
+    /// Whether reads may be answered by a copy of the account.
+    pub(crate) reads_secondary: bool,
     /// Whether copies follow only when the program asks for it.
     pub(crate) propagates_manually: bool,
     /// How long the rows that mark where copies were are kept.
@@ -47,6 +49,22 @@ impl Service {
     /// Returns the name of a table in the account.
     pub(super) fn remote(&self, table: &str) -> String {
         format!("{}{table}", self.settings.prefix)
+    }
+
+    /// Returns a row of an entity for a reader: as it is now, or as a copy of the account has it, if that is allowed.
+    pub(super) async fn read_row(
+        &self,
+        table: &TableEntry,
+        partition: &str,
+        row: &str,
+    ) -> Result<Option<DynamicEntity>> {
+        table.check_exists()?;
+        let found =
+            self.client.entity_of_any(table.remote(), partition, row).await.map_err(explain::unread)?;
+        if let Some(found) = &found {
+            self.note_ring(table, found);
+        }
+        Ok(found.filter(|row| marks::row_of(row).is_none()))
     }
 
     /// Returns a row of an entity as it is now.

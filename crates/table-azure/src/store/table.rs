@@ -119,7 +119,7 @@ impl AzureTable {
     pub(super) fn find(&self, partition: &str, row: &str) -> Result<Option<PackedRow>> {
         let (service, entry) = (self.store.service.clone(), self.entry.clone());
         let (partition, row) = (partition.to_owned(), row.to_owned());
-        let found = self.store.wait(async move { service.row(&entry, &partition, &row).await })?;
+        let found = self.store.wait(async move { service.read_row(&entry, &partition, &row).await })?;
         found.map(|row| self.entry.pack(&row)).transpose()
     }
 }

@@ -80,3 +80,26 @@ async fn a_table_that_a_lost_request_has_made_is_made() {
     let stub = Stub::start([Act::Close, refusal(404, "ResourceNotFound")]).await;
     stub.client().delete_table("Company").await.unwrap();
 }
+
+/// A read that may be answered from the account's copy is, where the account itself does not answer; a write and a strict read
+/// go to the account alone.
+#[tokio::test]
+async fn a_copy_of_the_account_answers_reads_that_may_be_of_some_time_ago() {
+    let entity = r#"{"odata.etag":"W/\"datetime'2026-01-02T03%3A04%3A05.0000006Z'\"","PartitionKey":"p","RowKey":"r"}"#;
+    let stub = Stub::start([Act::Close, Act::Close, answer(200, "", entity)]).await;
+    let client = stub.client().secondary_reads();
+    let found = client.entity_of_any("Company", "p", "r").await.unwrap();
+    assert_eq!(found.unwrap().row_key(), "r");
+    let asked = stub.requests();
+    let to = |at: usize| asked[at].contains("/acme-secondary/");
+    assert_eq!((asked.len(), to(0), to(1), to(2)), (3, false, true, false));
+
+    let stub = Stub::start([Act::Close, answer(404, "", "{}"), answer(200, "", entity)]).await;
+    let client = stub.client().secondary_reads();
+    // What the copy has not got yet may be there all the same.
+    assert!(client.entity_of_any("Company", "p", "r").await.unwrap().is_some());
+
+    let stub = Stub::start([Act::Close, answer(404, "", "{}")]).await;
+    assert!(stub.client().secondary_reads().entity("Company", "p", "r").await.unwrap().is_none());
+    assert!(stub.requests().iter().all(|request| !request.contains("-secondary")));
+}

@@ -1,7 +1,7 @@
 //! What an executor can do with a plan, and which reads it has.
 
 use crate::error::{Error, ErrorKind};
-use crate::plan::{Condition, OutboxOp, Plan, Refused};
+use crate::plan::{Condition, Group, OutboxOp, Plan, Refused, RowWrite};
 
 /// What an executor can do beyond the least. Every executor writes rows of one partition together, each under a condition
 /// on that row.
@@ -16,6 +16,9 @@ pub struct Abilities {
     pub rows: usize,
     /// `expect`: it demands something of rows that it does not write.
     pub expect: bool,
+    /// It demands of rows that it does not write that they are there, in any version or in one, by giving them a new version:
+    /// each counts as a row that is written.
+    pub expects_present: bool,
     /// `range`: it demands of a range that no row has come or gone.
     pub range: bool,
     /// `times`: it writes rows and leaves them their times.
@@ -43,6 +46,7 @@ impl Abilities {
         groups: true,
         rows: usize::MAX,
         expect: true,
+        expects_present: true,
         range: true,
         times: true,
         queues: cfg!(feature = "queue"),
@@ -58,6 +62,7 @@ impl Abilities {
         groups: false,
         rows: crate::limits::BATCH_OPERATIONS,
         expect: false,
+        expects_present: false,
         range: false,
         times: false,
         queues: false,
@@ -101,7 +106,7 @@ impl Abilities {
         }
         let notes = if self.groups { 0 } else { check_following(plan)? };
         for (at, group) in plan.groups.iter().enumerate() {
-            let written = group.written() + notes;
+            let written = group.written() + notes + if self.expect { 0 } else { demanded(group) };
             if written > self.rows {
                 let because = format!(
                     "the change writes {written} rows of a partition, the store {} at a time: that is its ability `rows`",
@@ -109,11 +114,14 @@ impl Abilities {
                 );
                 return Err(refused(because, at, None));
             }
-            let demands =
-                |row: &crate::plan::RowWrite<'_>| row.act.keeps() && row.condition != Condition::Any;
-            if let (false, Some(row)) = (self.expect, group.rows.iter().position(demands)) {
-                let because = "the store demands nothing of rows that it does not write: that takes the ability \
-                               `expect`";
+            let lacks = |row: &RowWrite<'_>| demands(row) && !(self.expects_present && demands_presence(row));
+            if let (false, Some(row)) = (self.expect, group.rows.iter().position(lacks)) {
+                let because = if self.expects_present {
+                    "the store demands of rows that it does not write no more than that they are there: that takes the \
+                     ability `expect`"
+                } else {
+                    "the store demands nothing of rows that it does not write: that takes the ability `expect`"
+                };
                 return Err(refused(because.into(), at, Some(row)));
             }
             if let (false, Some(addition)) = (self.additions, group.additions.first()) {
@@ -133,6 +141,21 @@ impl Abilities {
         }
         Ok(())
     }
+}
+
+/// Returns whether something is demanded of a row that is not written.
+fn demands(row: &RowWrite<'_>) -> bool {
+    row.act.keeps() && row.condition != Condition::Any
+}
+
+/// Returns whether what is demanded of a row is that it is there.
+fn demands_presence(row: &RowWrite<'_>) -> bool {
+    matches!(row.condition, Condition::Present | Condition::Tag(_) | Condition::Is(_))
+}
+
+/// Returns how many rows of a group are not written, and something is demanded of them.
+fn demanded(group: &Group<'_>) -> usize {
+    group.rows.iter().filter(|row| demands(row)).count()
 }
 
 /// How many rows a store without `groups` writes with an entity to note what is to follow: the entry, and the entity's version,
@@ -182,7 +205,8 @@ pub(crate) fn no_snapshots() -> Error {
 /// Returns what an executor says that gives rows in one direction alone.
 #[cold]
 pub(crate) fn no_reverse() -> Error {
-    let because = "the store gives no rows from the last to the first: that takes the ability `reverse`";
+    let because = "the store gives no rows from the last to the first: that takes the ability `reverse`, or \
+                   `.buffered(n)`, which says how many rows may be held for it";
     Error::new(ErrorKind::Unsupported).because(because)
 }
 
@@ -209,7 +233,7 @@ mod tests {
     use super::*;
     use crate::messages::{QueueId, QueueOp, Task};
     use crate::outbox::Source;
-    use crate::plan::{Act, Content, CopyPlace, Follow, Group, OutboxOp, Range, RowWrite};
+    use crate::plan::{Act, Content, CopyPlace, Follow, Range};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
@@ -249,6 +273,18 @@ mod tests {
             assert_eq!(refused.error.kind(), ErrorKind::Unsupported, "{ability}");
             assert_eq!((refused.group, refused.row), (group, row), "{ability}");
             assert!(refused.error.to_string().contains(ability), "{ability}: {}", refused.error);
+        }
+        // Of a store that gives what it demands a new version, each such row counts.
+        let touching = Abilities { expects_present: true, ..Abilities::SERVICE };
+        let demanding = |count: usize, condition| {
+            plan(vec![group("p", rows(count).into_iter().chain([kept(condition)]).collect())])
+        };
+        touching.check(&demanding(99, Condition::Present)).unwrap();
+        for (count, condition, ability) in
+            [(100, Condition::Present, "`rows`"), (1, Condition::Absent, "`expect`")]
+        {
+            let error = touching.check(&demanding(count, condition)).unwrap_err().error;
+            assert!(error.to_string().contains(ability), "{error}");
         }
         // A copy that is right as it is demands nothing.
         let most = plan(vec![group("p", rows(100).into_iter().chain([kept(Condition::Any)]).collect())]);

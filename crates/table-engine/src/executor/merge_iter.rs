@@ -87,6 +87,11 @@ impl ScanRanges {
         self.queries().first().is_some_and(Query::is_reverse)
     }
 
+    /// Returns whether a store without a descending order may hold rows to turn them round.
+    pub(crate) fn may_buffer(&self) -> bool {
+        self.queries().first().and_then(Query::buffers).is_some()
+    }
+
     /// Returns the bytes by which rows are merged.
     pub fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
         key::behind_shared(stored, self.common)

@@ -46,6 +46,12 @@ impl RangeQuery {
         self.plan.reverse
     }
 
+    /// Returns how many rows may be held to give them from the last to the first, on a store without that order; `None` if that
+    /// was not said.
+    pub fn buffers(&self) -> Option<usize> {
+        self.plan.buffered
+    }
+
     /// Returns the keys among which the rows lie: those of the [range](Self::range), as texts. `None` if nothing can be there.
     pub fn bounds(&self) -> Option<RowBounds> {
         RowBounds::of(self.table, self.range.as_ref()?)

@@ -322,7 +322,9 @@ impl Snapshot {
 /// Refuses rows from the last to the first of a store that gives none so.
 #[inline]
 fn check_order(table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<()> {
-    if scan_ranges.are_reverse() && !table.store().abilities().reverse { Err(no_reverse()) } else { Ok(()) }
+    let is_possible =
+        !scan_ranges.are_reverse() || table.store().abilities().reverse || scan_ranges.may_buffer();
+    if is_possible { Ok(()) } else { Err(no_reverse()) }
 }
 
 /// Counts an error of a read.

@@ -41,6 +41,8 @@ pub struct Query {
     pub(super) select: Option<Vec<Box<str>>>,
     pub(super) top: Option<usize>,
     pub(super) reverse: bool,
+    /// How many rows a store without that order may hold to give them from the last to the first.
+    pub(super) buffered: Option<usize>,
     /// For queries of entities of one kind.
     pub(super) kind: Option<Kind>,
     /// What may refuse that the filter looks at a row.
@@ -65,6 +67,7 @@ impl Query {
             select: None,
             top: None,
             reverse: false,
+            buffered: None,
             kind: None,
             guard: None,
             visible: Visible::default(),
@@ -204,9 +207,30 @@ impl Query {
     }
 
     /// Reads in descending order of the keys; said twice, in ascending order again. A store without that order,
-    /// as the Table service is, refuses the query: [`Unsupported`](crate::ErrorKind::Unsupported).
+    /// as the Table service is, refuses the query: [`Unsupported`](crate::ErrorKind::Unsupported), unless it is
+    /// [`buffered`](Self::buffered).
     pub fn rev(mut self) -> Self {
         self.reverse = !self.reverse;
+        self
+    }
+
+    /// Lets a store without a descending order read a range of the query from its start to its end, and hold up to so many of
+    /// the rows that are wanted, to give them [from the last](Self::rev). More are refused when they are met; with
+    /// [`top`](Self::top) no more than those are held. Other stores give the rows as they come.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Query, Store};
+    /// # let store = Store::temporary()?;
+    /// # let company = store.create_table("Company")?;
+    /// for row in ["1", "2", "3"] {
+    ///     company.insert(&DynamicEntity::new("Sales", row))?;
+    /// }
+    /// let last = company.query(&Query::new().partition("Sales").rev().buffered(1_000).top(1))?.next();
+    /// assert_eq!(last.transpose()?.unwrap().row_key(), "3");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn buffered(mut self, rows: usize) -> Self {
+        self.buffered = Some(rows);
         self
     }
 
@@ -315,6 +339,11 @@ impl Query {
     /// Returns how many entities it gives at the most.
     pub(crate) fn most(&self) -> Option<usize> {
         self.top
+    }
+
+    /// Returns how many rows a store may hold to turn their order round.
+    pub(crate) fn buffers(&self) -> Option<usize> {
+        self.buffered
     }
 
     /// Returns whether it gives its rows from the last to the first.

@@ -38,6 +38,8 @@ pub struct QueryPlan {
     pub select: Option<Vec<Box<str>>>,
     pub top: Option<usize>,
     pub reverse: bool,
+    /// How many rows a store without a descending order may hold.
+    pub buffered: Option<usize>,
     pub(crate) class: QueryClass,
     /// If set, rows of any other kind are left out.
     pub kind: Option<Kind>,
@@ -93,6 +95,7 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
         select: query.select.as_deref().map(selected).transpose()?,
         top: query.top,
         reverse: query.reverse,
+        buffered: query.buffered,
         within,
         pairs,
         residual,

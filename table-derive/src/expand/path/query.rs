@@ -24,7 +24,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         "A query of `{ident}`, by a path, at one of its steps: `{query}<OwnRows<{ident}>, At<2>>` after two parts of its own key.",
         ident = model.ident,
     );
-    let (narrowing, iterated) = (narrowing(model, names), iterated(model, names));
+    let (narrowing, ends, iterated) = (narrowing(model, names), ends(model, names), iterated(model, names));
     let [path, step, from] = ["By", "Step", "In"].map(|name| names.parameter(name));
     let parameters = quote!(<#path, #step, #from>);
     let debug = debug::of(krate, query, &parameters, &parameters);
@@ -59,13 +59,15 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
 
         #narrowing
 
+        #ends
+
         #iterated
     }
 }
 
 /// Returns what a query can do besides taking parts.
 fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
-    let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
+    let (krate, vis, query) = (&model.krate, model.vis, &names.query);
     let [path, step, from, fields, condition] =
         ["By", "Step", "In", "Fields", "Test"].map(|name| names.parameter(name));
     let private = quote!(#krate);
@@ -90,6 +92,11 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 #step: #private::Ready + #private::Turns,
             {
                 Self { query: self.query.rev() }
+            }
+
+            /// Lets a store without a descending order hold so many rows at the most to give them from the last.
+            #vis fn buffered(self, rows: ::core::primitive::usize) -> Self #ready {
+                Self { query: self.query.buffered(rows) }
             }
 
             /// The latest so many: the first in the order of the key, where its next part counts backwards.
@@ -138,7 +145,16 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 self.query.explain()
             }
         }
+    }
+}
 
+/// Returns the ends of a query: what it gives, or how much.
+fn ends(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
+    let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
+    let [path, step, from] = ["By", "Step", "In"].map(|name| names.parameter(name));
+    let private = quote!(#krate);
+    let ready = quote!(where #step: #private::Ready);
+    quote! {
         impl<#path, #step, #from> #query<#path, #step, #from>
         where
             #path: #private::Path,

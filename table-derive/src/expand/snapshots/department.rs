@@ -182,6 +182,13 @@ const _: () = {
         {
             Self { query: self.query.rev() }
         }
+        #[doc = r" Lets a store without a descending order hold so many rows at the most to give them from the last."]
+        fn buffered(self, rows: ::core::primitive::usize) -> Self
+        where
+            Step: __table::Ready,
+        {
+            Self { query: self.query.buffered(rows) }
+        }
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<By, __table::Newest, In>
         where

@@ -27,7 +27,7 @@ use table_engine::__executor::{Outbox, OutboxCount, OutboxEntry, Propagators, Ro
 use table_engine::{DynamicEntity, ErrorKind, Result};
 
 use self::known::{Key, Known};
-pub(super) use self::note::{Marks, Note};
+pub(super) use self::note::{Marks, Note, write};
 pub(super) use self::work::EntryWork;
 use super::service::Service;
 use super::table::{AzureTable, TableEntry};

@@ -108,7 +108,7 @@ impl Note {
 }
 
 /// Returns what writes a row in the place of the one that was read, or where none was.
-pub(super) fn write(old: Option<&DynamicEntity>, key: &str, body: Vec<u8>) -> Operation {
+pub(crate) fn write(old: Option<&DynamicEntity>, key: &str, body: Vec<u8>) -> Operation {
     match old.and_then(DynamicEntity::etag) {
         Some(etag) => Operation::replace(key, Some(etag.to_string()), body),
         None => Operation::insert(key, body),

@@ -29,7 +29,11 @@ pub(crate) struct EntryWork {
 
 enum EntryAct {
     /// Copies are put, or tombstones; then the entry goes.
-    Propagate(Vec<PlannedCopy>),
+    Propagate {
+        /// The version in which the entity was read; `None` if it was not there.
+        seen: Option<ETag>,
+        copies: Vec<PlannedCopy>,
+    },
     /// It is noted that it has failed, and why.
     Fail(String),
     /// It is tried again, as if it had never failed.
@@ -55,7 +59,8 @@ impl EntryWork {
         let [outbox_op] = &*plan.outbox_ops else { return Ok(None) };
         let (source, version, act) = match outbox_op {
             OutboxOp::Propagate(source, version) => {
-                (source, version, EntryAct::Propagate(copies(tables, plan).map_err(Refused::whole)?))
+                let copies = copies(tables, plan).map_err(Refused::whole)?;
+                (source, version, EntryAct::Propagate { seen: plan.as_of, copies })
             }
             OutboxOp::Fail(source, version, error) => (source, version, EntryAct::Fail(error.clone())),
             OutboxOp::Arm(source, version) => (source, version, EntryAct::Arm),
@@ -102,7 +107,8 @@ impl Service {
         // The entity is read behind the entry, so that what is put is as of the entry's version or a later one.
         let found = found.filter(|row| row.etag() == Some(work.etag)).ok_or_else(overtaken)?;
         match &work.act {
-            EntryAct::Propagate(copies) => {
+            EntryAct::Propagate { seen, copies } => {
+                self.check_seen(work, *seen).await?;
                 let mark = |lives| -> Result<CopyMark> {
                     Ok(CopyMark { source: work.source_text(), version: entry::version(&found)?, lives })
                 };
@@ -116,6 +122,17 @@ impl Service {
             }
             EntryAct::Arm => self.change_entry(work, &found, |record| record.arm(Ticks::now())).await,
         }
+    }
+
+    /// Makes sure that the entity is the one that was read, where the read may have been answered by a copy of the account: what
+    /// is put must not be of before the entry.
+    async fn check_seen(&self, work: &EntryWork, seen: Option<ETag>) -> Result<()> {
+        if !self.settings.reads_secondary {
+            return Ok(());
+        }
+        let Source { partition, row, .. } = &work.source;
+        let now = self.row(&work.table, partition, row).await?;
+        if now.and_then(|row| row.etag()) == seen { Ok(()) } else { Err(overtaken()) }
     }
 
     /// Puts a copy, or a tombstone where it is to be no more, unless what is there is of a later version.

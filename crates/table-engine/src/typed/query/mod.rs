@@ -163,10 +163,17 @@ impl<P: Path, O: AnyOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     /// Gives the entities from the last to the first; said twice, from the first again. A store without that order, as the
-    /// Table service is, refuses it.
+    /// Table service is, refuses it, unless the query is [`buffered`](Self::buffered).
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn rev(mut self) -> Self {
         self.asked.narrow(Query::rev);
+        self
+    }
+
+    /// Lets a store without a descending order hold up to so many rows to give them from the last; see [`Query::buffered`].
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub fn buffered(mut self, rows: usize) -> Self {
+        self.asked.narrow(|query| query.buffered(rows));
         self
     }
 

@@ -74,6 +74,11 @@ impl<Set: EntitySet, From: AnyOrigin> SetQuery<Set, From> {
         self.with(Query::rev)
     }
 
+    /// Lets a store without a descending order hold up to so many rows to give them from the last; see [`Query::buffered`].
+    pub fn buffered(self, rows: usize) -> Self {
+        self.with(|query| query.buffered(rows))
+    }
+
     /// Gives so many at the most.
     pub fn top(self, entities: usize) -> Self {
         self.with(|query| query.top(entities))
