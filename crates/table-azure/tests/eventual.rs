@@ -1,26 +1,18 @@
-//! Copies that follow their entities: on this project's own server, and by propagators whose requests and answers are lost.
+//! Copies that follow their entities, on this project's own server and on the emulator. `lossy` has them where requests are lost.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests, outside their functions"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside their functions")]
 
-#[path = "support/proxy.rs"]
-mod proxy;
 #[path = "support/server.rs"]
 mod server;
 
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use table_azure::client::{Operation, Retries};
+use table_azure::client::Operation;
 use table_azure::{AzureOptions, AzureTables};
 use table_core::typed::{Eventual, Propagation};
-use table_core::{DynamicEntity, Entity, ErrorKind, Query, Stored, Table};
+use table_core::{DynamicEntity, Entity, ErrorKind, Query, Table};
 
-use self::proxy::{Faults, Proxy};
 use self::server::{Own, connection};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -60,7 +52,8 @@ fn copies_follow_on_the_emulator() {
         println!("==== `TABLE_AZURE_EMULATOR` names no emulator: NOTHING IS TESTED ON IT ====");
         return;
     };
-    let prefix = format!("E{}x", std::process::id());
+    let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
+    let prefix = format!("{run}E{}x", std::process::id());
     follow(&AzureOptions::new().propagate_manually().prefix(&prefix).connect(&emulator).unwrap());
 }
 
@@ -208,78 +201,4 @@ fn an_entry_that_is_damaged_is_told() {
     runtime.block_on(store.client().execute("Company", "Sales", &broken)).unwrap();
     assert_eq!(store.propagate().unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap().unwrap().last_name, "Jones");
-}
-
-/// Two write, each behind a connection that loses requests and answers; three propagate, whose requests are lost, doubled and
-/// held up, and who give up at the first loss, as if they had died. In the end the copies are those of the entities.
-#[test]
-fn copies_are_the_entities_whichever_propagators_die() {
-    let server = Own::start();
-    let direct = manual(&server);
-    let staff = direct.table::<Employee>().unwrap();
-    let runs = std::env::var("AZURE_EVENTUAL").ok().and_then(|runs| runs.parse().ok()).unwrap_or(40_u32);
-    let choices = ["Jones", "Smith", "Brown"];
-    let faults = Faults { requests_lost: 60, answers_lost: 90, doubled: 60, delayed: 200, answers_cut: 0 };
-    let proxy = Proxy::start(server.address, faults, 7);
-    let behind = |attempts| {
-        let retries = Retries::default().attempts(attempts).first_wait(Duration::from_millis(1));
-        let retries = retries.longest_wait(Duration::from_millis(20));
-        let options = AzureOptions::new().propagate_manually().retries(retries);
-        options.timeout(Duration::from_secs(5)).connect(&connection(proxy.address)).unwrap()
-    };
-    let opened = |store: &AzureTables| loop {
-        if let Ok(staff) = store.table::<Employee>() {
-            return staff;
-        }
-    };
-    thread::scope(|scope| {
-        for writer in 0..2_usize {
-            scope.spawn(move || {
-                let store = behind(12);
-                let staff = opened(&store);
-                for change in 0..usize::try_from(runs).unwrap() * 4 {
-                    let id = u32::try_from(change / 4).unwrap();
-                    let name = choices[(change + change / 4 + writer) % 3];
-                    let done = if (change + writer) % 4 == 3 {
-                        staff.delete(Employee::key("Sales", id))
-                    } else {
-                        staff.put(&employee(id, name)).map(drop)
-                    };
-                    if let Err(error) = done {
-                        let kind = error.kind();
-                        let may_be = matches!(
-                            kind,
-                            ErrorKind::OutcomeUnknown
-                                | ErrorKind::EntityNotFound
-                                | ErrorKind::ConditionNotMet
-                        );
-                        assert!(may_be, "{error}");
-                    }
-                }
-            });
-        }
-        for _ in 0..3 {
-            scope.spawn(|| {
-                let store = behind(1);
-                let _staff = opened(&store);
-                for _ in 0..runs {
-                    drop(store.propagate());
-                }
-            });
-        }
-    });
-    assert!(proxy.done.lost.load(Ordering::Relaxed) > 0 && proxy.done.doubled.load(Ordering::Relaxed) > 0);
-    // What is doubled has come by then.
-    thread::sleep(Duration::from_millis(60));
-    direct.retry_failed().unwrap();
-    assert_eq!(direct.propagate().unwrap(), Propagation::Complete);
-    for id in 0..runs {
-        let entity = staff.get(Employee::key("Sales", id)).unwrap();
-        let wanted: Vec<_> = entity.iter().map(|entity| entity.last_name.as_str()).collect();
-        assert_eq!(names(&staff, id), wanted, "{id}");
-        if let Some(entity) = entity {
-            let copy = staff.get(Employee::by_name(&entity.last_name, "Sales", id)).unwrap().unwrap();
-            assert_eq!(Eventual::as_of(&copy), Stored::etag(&entity), "{id}");
-        }
-    }
 }

@@ -8,6 +8,10 @@
     reason = "helpers of tests, outside their functions"
 )]
 
+#[path = "lossy/eventual.rs"]
+mod eventual;
+#[path = "lossy/late.rs"]
+mod late;
 #[path = "support/proxy.rs"]
 mod proxy;
 #[path = "support/server.rs"]
@@ -36,7 +40,9 @@ struct Counter {
 
 /// A tenth of the requests and three tenths of the answers are lost.
 const LOSSES: Faults =
-    Faults { requests_lost: 100, answers_lost: 250, answers_cut: 50, doubled: 0, delayed: 0 };
+    Faults { requests_lost: 100, answers_lost: 250, answers_cut: 50, doubled: 0, delayed: 0, kept: 0 };
+/// And others come twice, or late.
+const ALL: Faults = Faults { doubled: 50, delayed: 50, ..LOSSES };
 
 /// A server, a proxy before it, and the tables behind both and past the proxy.
 struct Behind {
@@ -142,7 +148,7 @@ fn count(behind: &Behind, threads: u64, all: u64) -> (Told, u64) {
 
 #[test]
 fn one_writer_knows_of_every_change_whether_it_was_carried_out() {
-    let behind = Behind::new(LOSSES, AzureOptions::new());
+    let behind = Behind::new(ALL, AzureOptions::new());
     let (told, there) = count(&behind, 1, changes(300));
     let (done, _, unknown) = told.counts();
     assert_eq!((unknown, done), (0, there));
@@ -151,7 +157,7 @@ fn one_writer_knows_of_every_change_whether_it_was_carried_out() {
 
 #[test]
 fn of_many_writers_none_is_told_a_lie_and_few_know_nothing() {
-    let behind = Behind::new(LOSSES, AzureOptions::new());
+    let behind = Behind::new(ALL, AzureOptions::new());
     let all = changes(480);
     let (told, there) = count(&behind, 16, all);
     let (done, _, unknown) = told.counts();

@@ -1,8 +1,8 @@
 //! A proxy between a store and its server, which loses requests and answers, doubles requests, and holds them up.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,8 @@ pub(crate) struct Faults {
     pub(crate) doubled: u64,
     /// The request is held up for some milliseconds.
     pub(crate) delayed: u64,
+    /// The request is kept, and reaches the server once more when the test [says so](Proxy::send_kept).
+    pub(crate) kept: u64,
 }
 
 /// What the proxy has done.
@@ -37,6 +39,8 @@ pub(crate) struct Done {
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     pub(crate) done: Arc<Done>,
+    server: SocketAddr,
+    kept: Arc<Mutex<Vec<Vec<u8>>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -47,6 +51,8 @@ impl Proxy {
         let (stop, stopped) = oneshot::channel::<()>();
         let done = Arc::<Done>::default();
         let counts = done.clone();
+        let kept = Arc::<Mutex<Vec<Vec<u8>>>>::default();
+        let keeps = kept.clone();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
@@ -55,7 +61,8 @@ impl Proxy {
                 let random = Arc::new(AtomicU64::new(seed.max(1)));
                 let serve = async {
                     while let Ok((client, _)) = listener.accept().await {
-                        let way = Way { server, faults, random: random.clone(), done: counts.clone() };
+                        let (random, done) = (random.clone(), counts.clone());
+                        let way = Way { server, faults, random, done, kept: keeps.clone() };
                         tokio::spawn(way.serve(client));
                     }
                 };
@@ -65,7 +72,22 @@ impl Proxy {
                 }
             });
         });
-        Self { address: address.recv().unwrap(), done, stop: Some(stop), thread: Some(thread) }
+        let address = address.recv().unwrap();
+        Self { address, done, server, kept, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Sends the requests once more that were kept, one after another, and waits for each to be answered. Returns how many of
+    /// them were writes.
+    pub(crate) fn send_kept(&self) -> usize {
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap());
+        let writes = kept.iter().filter(|request| !request.starts_with(b"GET "));
+        let count = writes.clone().count();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for request in writes {
+            runtime.block_on(repeat(self.server, request.clone(), Duration::ZERO));
+        }
+        self.done.doubled.fetch_add(u64::try_from(count).unwrap(), Ordering::Relaxed);
+        count
     }
 }
 
@@ -84,6 +106,7 @@ struct Way {
     faults: Faults,
     random: Arc<AtomicU64>,
     done: Arc<Done>,
+    kept: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Way {
@@ -114,6 +137,9 @@ impl Way {
             if is(self.faults.doubled) {
                 self.done.doubled.fetch_add(1, Ordering::Relaxed);
                 tokio::spawn(repeat(self.server, request.clone(), Duration::from_millis(1 + self.below(30))));
+            }
+            if is(self.faults.kept) {
+                self.kept.lock().unwrap().push(request.clone());
             }
             if is(self.faults.delayed) {
                 tokio::time::sleep(Duration::from_millis(1 + self.below(20))).await;
