@@ -45,9 +45,12 @@ else
   if [ -n "$long" ]; then exit 1; fi
 fi
 
-# Ten thousand changes through a proxy that loses them.
-if [ -n "$long" ]; then export AZURE_CHANGES=${AZURE_CHANGES-10000}; fi
-cargo test --locked "${form[@]}" -p table-azure -p azure-example "$@"
+# Ten thousand changes through a proxy that loses them, a thousand entities whose copies follow while propagators die, and a
+# thousand requests of each call that come once more, late.
+if [ -n "$long" ]; then
+  export AZURE_CHANGES=${AZURE_CHANGES-10000} AZURE_EVENTUAL=${AZURE_EVENTUAL-1000} AZURE_LATE=${AZURE_LATE-1000}
+fi
+cargo test --locked "${form[@]}" -p table-azure -p azure-example --features table-azure/encrypt "$@"
 
 # The typed tests that run on other executors than LMDB: on the project's own server, and on the emulator but for those of values,
 # since it gives -0.0 back as 0.

@@ -34,8 +34,7 @@
 //! after another, copies that follow later (`eventual`). A change is one request of the service, whole or not at all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, jobs, queues, blobs, sealed and signed values, lists and copies of others' fields that
-//! follow later.
+//! partitions, snapshots, jobs, queues, blobs, signed rows, lists and copies of others' fields that follow later.
 //!
 //! # What an answer that is lost leaves
 //!
@@ -60,6 +59,13 @@
 //! one is to be no more; then the entry goes. [`Tables::propagate`](table_engine::Tables::propagate) looks through every table,
 //! for what was left by processes that have died, and for tombstones that are [older than they are
 //! kept](AzureOptions::keep_tombstones).
+//!
+//! # Sealed properties
+//!
+//! With the feature `encrypt` and a [provider](AzureOptions::encryption) fields that are declared `#[encrypt]` are sealed before
+//! they are sent. The provider wraps a root key, that the keys of scopes, all in the table `TcKeys`. Copies that hold a sealed
+//! value, or are found by one (`blind`), would be signed, and are refused. Keys are neither changed nor destroyed: `rotate` and
+//! `shred` take a store in a directory. Who can write the table `TcKeys` can make values unreadable, and read none.
 //!
 //! # What is noted
 //!

@@ -9,7 +9,7 @@ use table_engine::__executor as seam;
 use table_engine::{Error, ErrorKind, Result, Tables};
 
 use crate::client::{Client, ClientError, ConnectionError, Credential, Endpoint, Retries};
-use crate::store::{AzureStore, Settings};
+use crate::store::{AzureStore, Provider, Settings};
 
 /// The tables of an account of Azure storage, of an emulator, or of another server of the protocol. It lends the handle that
 /// every store has, [`Tables`]. Handles of it share connections, and are cheap to clone.
@@ -34,12 +34,25 @@ pub struct AzureTables {
 ///     .connect("UseDevelopmentStorage=true")?;
 /// # Ok::<(), table_core::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "options do nothing until they connect"]
 pub struct AzureOptions {
     retries: Retries,
     timeout: Duration,
     settings: Settings,
+    provider: Option<Provider>,
+}
+
+/// Shows no key.
+impl fmt::Debug for AzureOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureOptions")
+            .field("retries", &self.retries)
+            .field("timeout", &self.timeout)
+            .field("settings", &self.settings)
+            .field("has_keys", &self.provider.is_some())
+            .finish()
+    }
 }
 
 impl Default for AzureOptions {
@@ -60,7 +73,7 @@ impl AzureOptions {
             propagates_manually: false,
             keeps_tombstones: Duration::from_secs(24 * 3_600),
         };
-        Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings }
+        Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings, provider: None }
     }
 
     /// Says how often a request is sent again.
@@ -91,6 +104,26 @@ impl AzureOptions {
     /// hold any more.
     pub fn without_tokens(mut self) -> Self {
         self.settings.has_tokens = false;
+        self
+    }
+
+    /// Seals the properties that structs declare as `encrypted`, by keys that this provider wraps. They are kept in the table
+    /// `TcKeys` of the account, and made when they are first needed: the call that needs one waits for it, also one that is
+    /// awaited.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// use table_azure::AzureOptions;
+    /// use table_core::crypt::KeyRing;
+    ///
+    /// let keys = Arc::new(KeyRing::open("keys.ring")?);
+    /// let tables = AzureOptions::new().encryption(keys).connect("UseDevelopmentStorage=true")?;
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[cfg(feature = "encrypt")]
+    pub fn encryption(mut self, provider: Arc<dyn table_engine::crypt::KeyProvider>) -> Self {
+        self.provider = Some(provider);
         self
     }
 
@@ -129,13 +162,13 @@ impl AzureOptions {
     /// signature. Nothing is sent yet.
     pub fn connect(self, connection: &str) -> Result<AzureTables> {
         let client = Client::connect(connection, self.retries, self.timeout).map_err(refused)?;
-        AzureTables::of(client, self.settings)
+        AzureTables::of(client, self.settings, self.provider)
     }
 
     /// Connects to the account at an endpoint by a key, a shared access signature, or tokens of a directory. Nothing is sent yet.
     pub fn connect_to(self, endpoint: Endpoint, credential: Credential) -> Result<AzureTables> {
         let client = Client::new(endpoint, credential, self.retries, self.timeout).map_err(refused)?;
-        AzureTables::of(client, self.settings)
+        AzureTables::of(client, self.settings, self.provider)
     }
 }
 
@@ -145,9 +178,9 @@ impl AzureTables {
         AzureOptions::new().connect(connection)
     }
 
-    fn of(client: Client, settings: Settings) -> Result<Self> {
+    fn of(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Self> {
         let client = if settings.reads_secondary { client.secondary_reads() } else { client };
-        let store = AzureStore::new(client, settings)?;
+        let store = AzureStore::new(client, settings, provider)?;
         Ok(Self { tables: seam::tables(store.clone()), store })
     }
 

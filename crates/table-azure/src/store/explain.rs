@@ -76,6 +76,16 @@ pub(super) fn unknown() -> Error {
     )
 }
 
+/// Returns the error of a kind some of whose rows carry keyed digests.
+#[cold]
+pub(super) fn signs_none(kind: &str) -> Error {
+    let because = format!(
+        "rows of a `{kind}` are signed, as copies are that hold a sealed value or are found by one, and tables of Azure storage \
+         sign none: leave the value out of the copies"
+    );
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
 /// Returns the error of a table that is not there.
 #[cold]
 pub(super) fn missing() -> Error {

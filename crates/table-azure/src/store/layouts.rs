@@ -12,6 +12,8 @@ use crate::client::{Operation, Outcome, PageRequest, Refusal};
 
 /// The table in which layouts are noted.
 const TABLE: &str = "TcLayouts";
+/// The table with the keys by which values are sealed.
+pub(super) const KEYS: &str = "TcKeys";
 /// The row of a table has this row key.
 const ROW: &str = "layouts";
 /// The property with the table's name as it was created.
@@ -155,7 +157,7 @@ impl Service {
     /// Creates a table, and notes that it has no kinds yet.
     pub(super) async fn make_table(&self, name: &str) -> Result<TableEntry> {
         self.client.create_table(&self.remote(name)).await.map_err(explain::unwritten)?;
-        let made = TableEntry::new(name, self.remote(name), TableEntry::random_id());
+        let made = self.entry(name, self.remote(name), TableEntry::random_id());
         if !self.settings.has_layouts {
             return Ok(made);
         }
@@ -183,13 +185,13 @@ impl Service {
             ..PageRequest::default()
         };
         self.client.page(&remote, &first).await.map_err(explain::unread)?;
-        Ok(TableEntry::new(&created, remote, noted.id.unwrap_or_else(|| number_of(name))))
+        Ok(self.entry(&created, remote, noted.id.unwrap_or_else(|| number_of(name))))
     }
 
     /// Returns a table that is known to be there.
     pub(super) async fn listed_table(&self, name: &str) -> Result<TableEntry> {
         let id = self.noted(name).await?.id;
-        Ok(TableEntry::new(name, self.remote(name), id.unwrap_or_else(|| number_of(name))))
+        Ok(self.entry(name, self.remote(name), id.unwrap_or_else(|| number_of(name))))
     }
 
     /// Drops a table, and what is noted of it.
@@ -212,7 +214,8 @@ impl Service {
     pub(super) async fn table_names(&self) -> Result<Vec<String>> {
         let all = self.client.tables().await.map_err(explain::unread)?;
         let names = all.iter().filter_map(|name| name.strip_prefix(&*self.settings.prefix));
-        let is_hidden = |name: &str| [TABLE, records::TABLE].iter().any(|own| name.eq_ignore_ascii_case(own));
+        let is_hidden =
+            |name: &str| [TABLE, KEYS, records::TABLE].iter().any(|own| name.eq_ignore_ascii_case(own));
         let own = names.filter(|name| !name.is_empty() && !is_hidden(name));
         let mut names: Vec<_> = own.map(str::to_owned).collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());

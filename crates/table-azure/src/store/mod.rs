@@ -5,6 +5,11 @@ mod commit;
 mod cursor;
 mod explain;
 mod filter;
+#[cfg(feature = "encrypt")]
+mod keys;
+#[cfg(not(feature = "encrypt"))]
+#[path = "without_keys.rs"]
+mod keys;
 mod later;
 mod layouts;
 mod marks;
@@ -25,12 +30,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_engine::__executor::{
     self as seam, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, OneSnapshotForEachThread,
-    Outbox, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
+    Outbox, Plan, Refused, RetryFairness, SealedAt, Sealing, ServiceRecords, TableExec,
 };
 use table_engine::model::names::check_table;
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::{Error, ErrorKind, Result, Ticks};
 
+pub(crate) use self::keys::Provider;
+use self::keys::SealingKeys;
 use self::outbox::{EntryWork, OutboxState};
 use self::planned::Planned;
 use self::service::Service;
@@ -51,17 +58,20 @@ pub const ABILITIES: Abilities =
 /// A store in an account.
 pub(crate) struct AzureStore {
     service: Arc<Service>,
-    runner: Runner,
+    runner: Arc<Runner>,
     /// Tables that were opened, by their names in small letters.
     tables: Mutex<HashMap<String, Arc<TableEntry>>>,
     outbox: Arc<OutboxState>,
 }
 
 impl AzureStore {
-    pub(crate) fn new(client: Client, settings: Settings) -> Result<Arc<Self>> {
+    /// Makes a store; `provider` wraps the key of its keys, if values are to be sealed.
+    pub(crate) fn new(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Arc<Self>> {
         let outbox = Arc::new(OutboxState::new(settings.propagates_manually));
-        let service = Arc::new(Service::new(client, settings));
-        Ok(Arc::new(Self { service, runner: Runner::new()?, tables: Mutex::default(), outbox }))
+        let (client, runner) = (Arc::new(client), Arc::new(Runner::new()?));
+        let keys = SealingKeys::new(client.clone(), runner.clone(), &settings, provider);
+        let service = Arc::new(Service::new(client, settings, keys));
+        Ok(Arc::new(Self { service, runner, tables: Mutex::default(), outbox }))
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -160,7 +170,11 @@ fn own(table: &dyn TableExec) -> Result<&AzureTable> {
     table.downcast_ref().ok_or_else(|| seam::error(ErrorKind::TableNotFound, "the table is of another store"))
 }
 
-impl HasVault for AzureStore {}
+impl HasVault for AzureStore {
+    fn vault(&self) -> Result<&dyn Sealing> {
+        self.service.keys.get()
+    }
+}
 
 impl Drop for AzureStore {
     fn drop(&mut self) {

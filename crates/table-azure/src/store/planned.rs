@@ -90,6 +90,9 @@ impl Planned {
         planned.slots = group.rows.len();
         // A row of which something is demanded is written as it is.
         let is_sent = |row: &RowWrite<'_>| !row.act.keeps() || row.condition != Condition::Any;
+        if let Some(schema) = group.schemas().find(|schema| schema.signs_some()) {
+            return Err(Refused::whole(explain::signs_none(schema.kind)));
+        }
         for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| is_sent(row)) {
             let encoded = PlannedRow::of(service, &entry, group, row).map_err(|error| Refused {
                 error,

@@ -2,12 +2,14 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness};
 use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
 
+use super::keys::SealingKeys;
 use super::rings::{self, Keys, Rings};
 use super::table::TableEntry;
 use super::{explain, marks};
@@ -35,15 +37,21 @@ pub(crate) struct Settings {
 
 /// The service, and what is known of its rows.
 pub(crate) struct Service {
-    pub(super) client: Client,
+    pub(super) client: Arc<Client>,
     pub(super) settings: Settings,
     pub(super) turns: RetryFairness,
     pub(super) rings: Rings,
+    pub(super) keys: SealingKeys,
 }
 
 impl Service {
-    pub(super) fn new(client: Client, settings: Settings) -> Self {
-        Self { client, settings, turns: RetryFairness::default(), rings: Rings::default() }
+    pub(super) fn new(client: Arc<Client>, settings: Settings, keys: SealingKeys) -> Self {
+        Self { client, settings, turns: RetryFairness::default(), rings: Rings::default(), keys }
+    }
+
+    /// Makes what is known of a table.
+    pub(super) fn entry(&self, name: &str, remote: String, id: u32) -> TableEntry {
+        TableEntry::new(name, remote, id).with_names(self.keys.names())
     }
 
     /// Returns the name of a table in the account.

@@ -47,6 +47,11 @@ impl TableEntry {
         Self { name: name.to_owned(), remote, id, names, is_gone, state: Mutex::default() }
     }
 
+    /// Has its rows packed by these names.
+    pub(super) fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
+    }
+
     /// Returns a number for a table that has none yet.
     pub(super) fn random_id() -> u32 {
         u32::try_from(RandomState::new().hash_one(0_u8) % u64::from(NUMBERS)).unwrap_or_default()

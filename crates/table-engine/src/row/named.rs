@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::dict::Dict;
 use super::row_write::{NameRef, RowWriter};
 use super::selection::Selection;
+use super::vault::Vault;
 use super::view::RowView;
 use super::{INLINE, Row, key};
 use crate::error::Result;
@@ -62,6 +63,11 @@ pub struct Packer<'n> {
 }
 
 impl Names {
+    /// Makes the numbers of a table whose sealed values this opens.
+    pub fn of_vault(vault: Arc<dyn Vault>) -> Self {
+        Self(RwLock::new(Arc::new(Dict::of_vault(Some(vault)))))
+    }
+
     /// Packs a row of the table of this number.
     pub fn pack(
         &self,

@@ -142,8 +142,12 @@ impl AzureStore {
         for name in names {
             match self.find(&name) {
                 Ok(table) => all.push(table),
-                // It was dropped meanwhile.
-                Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                // It was dropped meanwhile, or is the service's own.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::TableNotFound | ErrorKind::InvalidTableName | ErrorKind::TableNameLength
+                    ) => {}
                 Err(error) => return Err(error),
             }
         }
