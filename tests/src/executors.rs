@@ -115,7 +115,8 @@ fn azure(awaits: bool) -> Tables {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let connection = std::env::var("TABLE_AZURE").expect("`TABLE_AZURE` has a connection string");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let prefix = format!("P{}x{number}x", std::process::id());
+    let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
+    let prefix = format!("{run}P{}x{number}x", std::process::id());
     let options = table_azure::AzureOptions::new().prefix(&prefix).awaits(awaits);
     Tables::clone(&options.connect(&connection).expect("a connection string"))
 }

@@ -1,4 +1,6 @@
-//! A company, whatever its store is.
+//! A company, whatever its store is; and the guide's example programs, wherever their stores lie.
+
+pub mod store;
 
 use std::error::Error;
 
@@ -48,4 +50,35 @@ pub fn run(tables: &Tables) -> Result<Vec<Employee>, Box<dyn Error>> {
         department.push(Copied::into_inner(employee?));
     }
     Ok(department)
+}
+
+/// An example program.
+pub type Program = fn() -> Result<(), Box<dyn Error>>;
+
+mod programs {
+    include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+}
+pub use programs::PROGRAMS;
+
+/// What has become of a program.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It has run to its end.
+    Done,
+    /// The store can't do what it asks for, and says so.
+    Refused(String),
+    /// It runs itself again, which only its own binary can.
+    Alone,
+}
+
+/// Runs an example program whose stores lie at a place.
+pub fn run_at(place: &store::Place, program: Option<Program>) -> Result<Became, Box<dyn Error>> {
+    let Some(program) = program else { return Ok(Became::Alone) };
+    let Err(error) = place.run(program) else { return Ok(Became::Done) };
+    match error.downcast_ref::<table_core::Error>() {
+        Some(refused) if refused.kind() == table_core::ErrorKind::Unsupported => {
+            Ok(Became::Refused(refused.to_string()))
+        }
+        _ => Err(error),
+    }
 }

@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "\nA token is good for its own query alone:\n")?;
     let (_, token) = list(&store, None)?;
     let token: Continuation = token.ok_or("there is more")?.parse()?;
-    let other = articles.rows().blog("rust").rev().page(4, Some(&token)).unwrap_err();
+    let other = articles.rows().blog("rust").top(40).page(4, Some(&token)).unwrap_err();
     writeln!(out, "  {other}")?;
     assert_eq!(other.kind(), ErrorKind::InvalidContinuation);
 
