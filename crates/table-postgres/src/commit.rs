@@ -5,11 +5,12 @@ use std::sync::Arc;
 use table_engine::__executor::{self as executor, Committed, Refused};
 use table_engine::{Error, ErrorKind, Result};
 
-use crate::attempt::{Attempted, Failed, attempt};
+use crate::attempt::{Attempted, attempt};
 use crate::catalog::column;
 use crate::clock::etag;
 use crate::connection::{Call, Connection};
 use crate::error::{damaged, of_server};
+use crate::failed::Failed;
 use crate::param::{Param, Params};
 use crate::pool::Pool;
 use crate::store::PostgresStore;

@@ -33,8 +33,10 @@ mod clock;
 mod commit;
 mod connection;
 mod cursor;
+mod diagnosis;
 mod driver;
 mod error;
+mod failed;
 mod keys;
 mod later;
 mod losses;
@@ -44,6 +46,7 @@ mod periods;
 mod pool;
 #[cfg(feature = "queue")]
 mod queues;
+mod reading;
 mod records;
 mod rename;
 mod snapshot;
