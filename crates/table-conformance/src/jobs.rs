@@ -93,13 +93,13 @@ pub(crate) fn a_table_is_gone_over_in_bounded_steps(backend: &Arc<dyn Backend>) 
     loop {
         let mut step = Vec::new();
         let (last, looked) = jobs
-            .rows_after(after.as_ref(), StepSize { rows: 50 }, &mut |view, _| {
+            .rows_after(after.as_ref(), StepSize { rows: 70 }, &mut |view, _| {
                 let (partition, row) = view.keys();
                 step.push(Position { partition: partition.into(), row: row.into() });
                 Ok(true)
             })
             .unwrap();
-        assert!(step.len() <= 50 && looked == u64::try_from(step.len()).unwrap());
+        assert!(step.len() <= 70 && looked == u64::try_from(step.len()).unwrap());
         seen.extend(step);
         let Some(last) = last else { break };
         assert_eq!(seen.last(), Some(&last));

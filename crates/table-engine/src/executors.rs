@@ -14,12 +14,12 @@ pub use crate::executor::service_records::{
     Expected, RECORD_NAME_BYTES, RECORD_VALUE_BYTES, RECORDS, RecordOwner, ServiceRecords, too_many,
 };
 pub use crate::executor::{
-    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
-    JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnAnswered, OnCommitted,
+    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Conversion, Dropped, EachRow, InPlace,
+    JobRecord, JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnAnswered, OnCommitted,
     OneSnapshotForEachThread, Outbox, PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues,
     RangeQuery, Read, ReadSnapshot, RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges,
-    StepSize, TableExec, Take, TakeEach, Transition, VisitEach, check_by_properties, check_drop,
-    check_entity, check_rules, cursors, cursors_after, declare, note, page, views,
+    StepRequest, StepSize, TableExec, Take, TakeEach, Transition, VisitEach, check_by_properties, check_drop,
+    check_entity, check_rules, chunk, cursors, cursors_after, declare, note, page, rows_after, views,
 };
 #[cfg(feature = "async")]
 pub use crate::executor::{AsyncBackend, AsyncCursor};

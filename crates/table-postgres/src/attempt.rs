@@ -4,22 +4,19 @@
 //! transaction that the statement ends. A refusal of the server says that something did not hold, and not what: the rows are
 //! looked at once more then, all at one moment, and say it.
 
-use std::sync::Arc;
+use table_engine::__executor::{Committed, Refused};
 
-use table_engine::__executor::{Committed, LayoutTexts, Refused};
-
-use crate::catalog::Catalog;
 use crate::clock::etag;
 use crate::connection::Connection;
 use crate::diagnosis::Diagnosis;
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::failed::{Failed, before, does_not_hold};
-use crate::reading::{Known, OldRows, Reading};
-use crate::statement::{self, Frame, Op};
+use crate::plan_kinds::PlanKinds;
+use crate::reading::{OldRows, Reading};
+use crate::statement::{self, Frame};
 use crate::store::PostgresStore;
-use crate::table::TableEntry;
 use crate::token::Token;
-use crate::work::{Demand, RowVersion, Work};
+use crate::work::Work;
 
 /// What has become of an attempt.
 pub(crate) struct Attempted {
@@ -50,13 +47,17 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     async fn run(self, is_open: &mut bool) -> Result<Committed, Failed> {
-        let known = self.layouts().await?;
-        let reading = Reading { store: self.store, work: self.work, looks: self.looks };
-        let (wanted, calls) = reading.first_calls(&known);
-        let begins = !calls.is_empty();
+        let kinds = PlanKinds::of(self.store, self.connection, self.work).await?;
+        let reading =
+            Reading { store: self.store, work: self.work, kinds: kinds.as_ref(), looks: self.looks };
+        let (wanted, mut calls) = reading.first_calls();
+        let is_alone = self.work.demands_absence();
+        let begins = is_alone || !calls.is_empty();
         let mut old = OldRows::new();
         if begins {
             *is_open = true;
+            // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
+            calls.insert(0, statement::locks(self.work, self.store.identity.cast_signed(), is_alone));
             let answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
             // The locks are asked for before the rows.
             let first = answers.len().saturating_sub(wanted.len());
@@ -67,22 +68,17 @@ impl Attempt<'_> {
                 }
             }
         }
-        let ops = reading.ops(&known, &old, !wanted.is_empty())?;
+        let ops = reading.ops(&old, !wanted.is_empty())?;
         let token = self.store.token();
-        let time = self.time_after(&ops);
+        let time = reading.time_after(&ops);
         let frame = Frame {
             time,
             keeps_times: self.work.keeps_times,
-            commits: &self.store.commits,
-            session: token.session,
-            number: token.number,
+            token: Some((&self.store.commits, token)),
             shares_locks: !begins,
             identity: self.store.identity.cast_signed(),
-            tables: &self.store.tables,
-            generations: known
-                .iter()
-                .filter_map(|(table, (generation, _))| Some((self.work.tables.get(*table)?.id, *generation)))
-                .collect(),
+            generation: kinds.as_ref().map(|kinds| (&*self.store.state, kinds.generation)),
+            held: &self.work.held(),
         };
         let statement = statement::of(self.work, ops, &frame);
         let done = if begins {
@@ -101,45 +97,38 @@ impl Attempt<'_> {
             Err(error) if is_conflict(&error) => Err(Failed::Again),
             Err(error) if does_not_hold(&error) => {
                 *is_open = true;
-                Err(Diagnosis { connection: self.connection, reading }.failure(&known).await)
+                Err(Diagnosis { connection: self.connection, reading, is_within: false }.failure().await)
             }
             Err(error) => Err(Refused::whole(of_server(error)).into()),
         }
     }
+}
 
-    /// Returns what is known of the layouts of the tables in which rows are written by their properties.
-    async fn layouts(self) -> Result<Known, Failed> {
-        let mut known = Known::new();
-        if !self.work.asks_layouts() {
-            return Ok(known);
+/// Writes the rows of a plan in a transaction that has begun and holds what the plan takes. Returns whether all that it demands
+/// has held: if not, the transaction goes on from its last savepoint alone.
+pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> Result<bool, Failed> {
+    let Reading { store, work, .. } = reading;
+    let (wanted, calls) = reading.first_calls();
+    let mut old = OldRows::new();
+    if !calls.is_empty() {
+        let answers = connection.query_all(&calls).await.map_err(before)?;
+        for (table, answer) in wanted.iter().zip(answers) {
+            reading.take_old(*table, &answer.map_err(before)?, &mut old)?;
         }
-        for row in self.work.rows.iter().filter(|row| !row.is_declared) {
-            if known.contains_key(&row.table) {
-                continue;
-            }
-            let Some(entry) = self.work.tables.get(row.table) else { continue };
-            let found = match entry.known_layouts() {
-                Some(found) => found,
-                None => self.read_layouts(entry).await?,
-            };
-            known.insert(row.table, found);
-        }
-        Ok(known)
     }
-
-    async fn read_layouts(self, entry: &TableEntry) -> Result<(i64, Arc<LayoutTexts>), Failed> {
-        let answer = self.connection.query(&self.store.catalog.layouts(entry.id)).await.map_err(before)?;
-        let (generation, layouts) = Catalog::found_layouts(&answer).map_err(Refused::whole)?;
-        Ok((generation, entry.learn(generation, layouts)))
-    }
-
-    /// Returns a time that is later than those of all rows that are known to be there.
-    fn time_after(self, ops: &[Op]) -> i64 {
-        for op in ops {
-            if let Demand::Tag(time) | Demand::Is(RowVersion { time, .. }) = op.demand {
-                self.store.clock.observe(time);
-            }
-        }
-        self.store.clock.next()
+    let ops = reading.ops(&old, !wanted.is_empty())?;
+    let frame = Frame {
+        time: reading.time_after(&ops),
+        keeps_times: work.keeps_times,
+        token: None,
+        shares_locks: false,
+        identity: store.identity.cast_signed(),
+        generation: None,
+        held: &[],
+    };
+    match connection.query(&statement::of(work, ops, &frame)).await {
+        Ok(_) => Ok(true),
+        Err(error) if does_not_hold(&error) => Ok(false),
+        Err(error) => Err(before(error)),
     }
 }

@@ -27,7 +27,7 @@ const TYPES: &str = "@";
 const PLAIN: std::ops::Range<f64> = 1e-7..1e17;
 
 /// The content of a row, for its columns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Body {
     /// What the row calls itself; `None` if it doesn't, or not by a text that a column can hold.
     pub(crate) kind: Option<String>,

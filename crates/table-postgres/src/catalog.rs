@@ -1,6 +1,6 @@
 //! The tables of the server in which the store keeps what it knows of its own tables.
 
-use table_engine::__executor::{self as executor, LayoutTexts};
+use table_engine::__executor as executor;
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Row;
 
@@ -10,7 +10,7 @@ use crate::param::{Param, Params};
 use crate::table::TableEntry;
 
 /// The version of what is laid out here.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// The names of the store's own tables in its schema. Those of a user's tables begin with no underscore.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Catalog {
              CREATE TABLE IF NOT EXISTS {schema}._store (name text PRIMARY KEY, value text NOT NULL);
              CREATE TABLE IF NOT EXISTS {schema}._tables (
                 id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, lower_name text UNIQUE NOT NULL,
-                generation bigint NOT NULL DEFAULT 1, renames int NOT NULL DEFAULT 0);
+                renames int NOT NULL DEFAULT 0);
              CREATE TABLE IF NOT EXISTS {schema}._renamed (
                 lower_name text PRIMARY KEY, id int NOT NULL, number int GENERATED ALWAYS AS IDENTITY);
              CREATE TABLE IF NOT EXISTS {schema}._periods (
@@ -93,9 +93,15 @@ impl Catalog {
              CREATE TABLE IF NOT EXISTS {schema}._dropped (id int PRIMARY KEY, rows text NOT NULL);
              CREATE OR REPLACE FUNCTION {schema}._refuse() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN RAISE EXCEPTION 'the table was dropped' USING ERRCODE = 'undefined_table'; END $$;
-             CREATE TABLE IF NOT EXISTS {schema}._layouts (
-                table_id int NOT NULL, kind text NOT NULL, layout text NOT NULL,
+             CREATE TABLE IF NOT EXISTS {schema}._kinds (
+                table_id int NOT NULL, kind text NOT NULL, layout text NOT NULL, epoch bigint NOT NULL, converts_from int,
+                stopped text[] NOT NULL, index_names text[] NOT NULL, index_states text[] NOT NULL, blocked text[] NOT NULL,
                 number int GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (table_id, kind));
+             CREATE TABLE IF NOT EXISTS {schema}._jobs (
+                table_id int NOT NULL, name text NOT NULL, begun bigint NOT NULL, done bigint NOT NULL,
+                total bigint NOT NULL, changed bigint NOT NULL, stamp bigint NOT NULL, phase int NOT NULL,
+                position text[] NOT NULL, ends_at text[] NOT NULL, asked text NOT NULL, counts bigint[] NOT NULL,
+                PRIMARY KEY (table_id, name));
              CREATE TABLE IF NOT EXISTS {schema}._commits (
                 session bigint, number bigint, time bigint NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(),
                 answer bigint[], PRIMARY KEY (session, number));
@@ -138,15 +144,21 @@ impl Catalog {
         literal(&self.table(name))
     }
 
+    /// Returns the statement that asks for the store's generation.
+    pub(crate) fn generation(&self) -> Call {
+        let sql = format!("SELECT value::bigint FROM {} WHERE name = 'generation'", self.table("_store"));
+        Call { sql, params: Params::default() }
+    }
+
     /// Returns the statement that asks what the store is.
     pub(crate) fn store(&self) -> Call {
         let sql = format!("SELECT name, value FROM {}", self.table("_store"));
         Call { sql, params: Params::default() }
     }
 
-    /// Returns the store's identity from the answer to that, if this version can read the store.
-    pub(crate) fn identity(&self, answer: &[Row]) -> Result<i64> {
-        let mut identity = None;
+    /// Returns the store's identity and its generation from the answer to that, if this version can read the store.
+    pub(crate) fn identity(&self, answer: &[Row]) -> Result<(i64, i64)> {
+        let (mut identity, mut generation) = (None, None);
         for row in answer {
             match (row.try_get(0), row.try_get::<_, &str>(1)) {
                 (Ok("format"), Ok(FORMAT)) => {}
@@ -158,10 +170,11 @@ impl Catalog {
                     return Err(executor::error(ErrorKind::Incompatible, because));
                 }
                 (Ok("identity"), Ok(number)) => identity = number.parse().ok(),
+                (Ok("generation"), Ok(number)) => generation = number.parse().ok(),
                 _ => {}
             }
         }
-        identity.ok_or_else(|| damaged("the record of the store"))
+        identity.zip(generation).ok_or_else(|| damaged("the record of the store"))
     }
 
     /// Returns the statement that finds a table by its name, or by one that it had before; the last column says which.
@@ -216,10 +229,10 @@ impl Catalog {
         Call { sql, params }
     }
 
-    /// Returns the statement that says that the list of tables is another.
+    /// Returns the statement that says that the list of tables is another, or what is noted of their kinds.
     pub(crate) fn raise_generation(&self) -> String {
         format!(
-            "UPDATE {} SET value = (value::bigint + 1)::text WHERE name = 'generation'",
+            "UPDATE {} SET value = (value::bigint + 1)::text WHERE name = 'generation' RETURNING value::bigint",
             self.table("_store")
         )
     }
@@ -257,64 +270,16 @@ impl Catalog {
     /// Returns the statements that take a table of this number out of all records.
     pub(crate) fn forget_table(&self, id: u32) -> String {
         let mut all = self.raise_generation() + ";";
-        for (table, column) in
-            [("_layouts", "table_id"), ("_records", "owner"), ("_renamed", "id"), ("_tables", "id")]
-        {
+        for (table, column) in [
+            ("_kinds", "table_id"),
+            ("_jobs", "table_id"),
+            ("_records", "owner"),
+            ("_renamed", "id"),
+            ("_tables", "id"),
+        ] {
             all += &format!("DELETE FROM {} WHERE {column} = {id};", self.table(table));
         }
         all
-    }
-
-    /// Returns the statement that reads the layouts of a table, in the order in which they were noted, and its generation.
-    pub(crate) fn layouts(&self, id: u32) -> Call {
-        let mut params = Params::default();
-        let id = params.add(Param::Number(id.into()));
-        let sql = format!(
-            "SELECT t.generation, l.kind, l.layout FROM {} AS t LEFT JOIN {} AS l ON l.table_id = t.id
-             WHERE t.id = {id} ORDER BY l.number",
-            self.table("_tables"),
-            self.table("_layouts"),
-        );
-        Call { sql, params }
-    }
-
-    /// Returns the generation and the layouts from the answer to that.
-    pub(crate) fn found_layouts(answer: &[Row]) -> Result<(i64, LayoutTexts)> {
-        let first = answer.first().ok_or_else(crate::error::missing)?;
-        let mut layouts = LayoutTexts::new();
-        for row in answer {
-            if let Some(kind) = column::<Option<String>>(row, 1)? {
-                layouts.push((kind, column(row, 2)?));
-            }
-        }
-        Ok((column(first, 0)?, layouts))
-    }
-
-    /// Returns the statement that reads the layouts of all tables.
-    pub(crate) fn all_layouts(&self) -> Call {
-        let sql = format!(
-            "SELECT t.id, t.name, t.renames, l.kind, l.layout FROM {} AS l JOIN {} AS t ON t.id = l.table_id
-             ORDER BY l.number",
-            self.table("_layouts"),
-            self.table("_tables"),
-        );
-        Call { sql, params: Params::default() }
-    }
-
-    /// Returns the statement that notes a layout, and the table's next generation.
-    pub(crate) fn note_layout(&self, id: u32, kind: &str, layout: &str) -> Call {
-        let mut params = Params::default();
-        let (id, kind) = (params.add(Param::Number(id.into())), params.add(kind.into()));
-        let layout = params.add(layout.into());
-        let sql = format!(
-            "WITH noted AS (
-                INSERT INTO {} (table_id, kind, layout) VALUES ({id}, {kind}, {layout})
-                ON CONFLICT (table_id, kind) DO UPDATE SET layout = EXCLUDED.layout)
-             UPDATE {} SET generation = generation + 1 WHERE id = {id} RETURNING generation",
-            self.table("_layouts"),
-            self.table("_tables"),
-        );
-        Call { sql, params }
     }
 }
 

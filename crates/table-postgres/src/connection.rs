@@ -84,6 +84,17 @@ impl Connection {
         done.map(drop).and(committed)
     }
 
+    /// Runs statements and commits the transaction that they are of; one round trip for all.
+    pub(crate) async fn query_all_and_commit(&self, calls: &[Call]) -> Result<(), Error> {
+        // Prepared first: what is sent behind a statement that fails to be prepared would be carried out all the same.
+        for call in calls {
+            self.runnable(&call.sql, &call.params).await?;
+        }
+        let (answers, committed) = join(self.query_all(calls), self.client.batch_execute("COMMIT")).await;
+        answers?.into_iter().collect::<Result<Vec<_>, _>>()?;
+        committed
+    }
+
     /// Runs statements without parameters, in one transaction unless they say otherwise.
     pub(crate) async fn execute(&self, sql: &str) -> Result<(), Error> {
         self.client.batch_execute(sql).await

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use table_engine::__executor::{self as executor, Refused};
 use table_engine::{ErrorKind, Result};
 
-use crate::catalog::{Catalog, column};
+use crate::catalog::column;
 use crate::connection::{Call, Connection};
 use crate::failed::{Failed, before};
 use crate::param::{Param, Params};
 #[cfg(feature = "queue")]
 use crate::queues::PlanMessages;
-use crate::reading::{Known, Reading};
+use crate::reading::Reading;
 use crate::snapshot;
 use crate::statement::digest;
 use crate::table::TableEntry;
@@ -22,12 +22,14 @@ use crate::work::{RowVersion, Work, WorkRow};
 pub(crate) struct Diagnosis<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) reading: Reading<'a>,
+    /// Whether a transaction has begun that goes on.
+    pub(crate) is_within: bool,
 }
 
 impl Diagnosis<'_> {
     /// Returns why the plan is refused.
-    pub(crate) async fn failure(self, known: &Known) -> Failed {
-        match self.look(known).await {
+    pub(crate) async fn failure(self) -> Failed {
+        match self.look().await {
             Ok(Some(refused)) => Failed::Refused(refused),
             // What was demanded holds by now, or what was read is another: it is planned and sent again.
             Ok(None) => Failed::Again,
@@ -35,22 +37,24 @@ impl Diagnosis<'_> {
         }
     }
 
-    async fn look(self, known: &Known) -> Result<Option<Refused>, Failed> {
-        let Reading { store, work, looks } = self.reading;
+    async fn look(self) -> Result<Option<Refused>, Failed> {
+        let Reading { store, work, looks, .. } = self.reading;
         let mut calls: Vec<_> =
             work.tables.iter().enumerate().map(|(table, entry)| times(work, table, entry)).collect();
         for range in &work.ranges {
             let Some(entry) = work.tables.get(range.table) else { continue };
             calls.push(digest(entry, &range.partition_key, &range.prefix));
         }
-        for table in known.keys() {
-            let Some(entry) = work.tables.get(*table) else { continue };
-            calls.push(store.catalog.layouts(entry.id));
-        }
+        calls.push(store.catalog.generation());
         #[cfg(feature = "queue")]
         calls.extend(work.messages.iter().flat_map(PlanMessages::look));
         // All at one moment: a key that is taken since the entity itself was changed is no conflict, but a stale plan.
-        let answers = self.connection.begin_and_query(snapshot::BEGIN, &calls).await.map_err(before)?;
+        let answers = if self.is_within {
+            self.connection.query_all(&calls).await
+        } else {
+            self.connection.begin_and_query(snapshot::BEGIN, &calls).await
+        };
+        let answers = answers.map_err(before)?;
         let answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
         let mut answers = answers.iter();
         let mut found = HashMap::new();
@@ -73,10 +77,13 @@ impl Diagnosis<'_> {
                 changed.push(range.group);
             }
         }
-        for (table, rows) in known.keys().zip(answers.by_ref()) {
-            let Some(entry) = work.tables.get(*table) else { continue };
-            let (generation, layouts) = Catalog::found_layouts(rows).map_err(Refused::whole)?;
-            entry.learn(generation, layouts);
+        let generation = answers.next().and_then(|rows| rows.first());
+        if let Some(generation) = generation.map(|row| column(row, 0)).transpose().map_err(Refused::whole)? {
+            store.observe_generation(generation);
+            if self.reading.kinds.is_some_and(|kinds| kinds.generation != generation) {
+                // What is noted of kinds is another: whatever else is so, it is examined anew.
+                return Ok(None);
+            }
         }
         let found = |row: &WorkRow| found.get(&(row.table, &*row.partition, &*row.row)).copied();
         let refused_row = work

@@ -9,8 +9,11 @@ use table_engine::__executor::{
 };
 use table_engine::Result;
 use table_engine::schema::{IndexMask, Schema};
+use tokio_postgres::Row;
 
+use crate::catalog::column;
 use crate::commit::commit_awaited;
+use crate::connection::Call;
 use crate::cursor::PostgresCursor;
 use crate::error::{is_lost, of_server};
 use crate::pool::Shared;
@@ -28,9 +31,8 @@ impl AsyncBackend for PostgresStore {
     ) -> BoxFuture<'a, Result<Option<(PackedRow, usize)>>> {
         Box::pin(async move {
             let entry = &own(table)?.entry;
-            let answer = self.query_awaited(&entry.get(partition, row)).await?;
-            let packed = answer.first().map(|found| self.packed(entry, partition, row, found)).transpose()?;
-            Ok(packed.map(|packed| (packed, STATE)))
+            let answer = self.query_awaited(&entry.get_now(&self.state, partition, row)).await?;
+            Ok(self.found_now(entry, partition, row, &answer)?.map(|packed| (packed, STATE)))
         })
     }
 
@@ -66,6 +68,10 @@ impl AsyncBackend for PostgresStore {
         })
     }
 
+    fn states(&self) -> u64 {
+        self.generation().cast_unsigned()
+    }
+
     fn identity(&self) -> u64 {
         self.identity
     }
@@ -89,7 +95,7 @@ impl LaterCursor {
             let rows = if let Some(connection) = &self.connection {
                 connection.query(&call).await.map_err(of_server)?
             } else {
-                let (connection, answer) = self.begin(&[call]).await?;
+                let (connection, answer) = self.begin(call).await?;
                 // Whatever becomes of it, the transaction is ended with this.
                 self.connection = Some(connection);
                 answer
@@ -104,18 +110,22 @@ impl LaterCursor {
         Ok(())
     }
 
-    async fn begin(
-        &self,
-        calls: &[crate::connection::Call; 1],
-    ) -> Result<(Shared, Vec<tokio_postgres::Row>)> {
+    /// Begins the transaction with the first page, and takes note of the store's generation at its moment.
+    async fn begin(&self, call: Call) -> Result<(Shared, Vec<Row>)> {
+        let calls = [call, self.store.catalog.generation()];
         let mut losses = self.store.pool.losses();
         loop {
             let mut connection = self.store.pool.shared().await?;
             connection.spend();
-            let asked = connection.begin_and_query(BEGIN, calls).await;
-            let answer = asked.and_then(|mut answers| answers.pop().unwrap_or_else(|| Ok(Vec::new())));
-            match answer {
-                Ok(rows) => return Ok((connection, rows)),
+            let asked = connection.begin_and_query(BEGIN, &calls).await;
+            match asked.and_then(|answers| answers.into_iter().collect::<Result<Vec<_>, _>>()) {
+                Ok(mut answers) => {
+                    let generation = answers.pop().unwrap_or_default();
+                    if let Some(row) = generation.first() {
+                        self.store.observe_generation(column(row, 0)?);
+                    }
+                    return Ok((connection, answers.pop().unwrap_or_default()));
+                }
                 Err(error) if is_lost(&error) && self.store.pool.wait(&mut losses).await? => {
                     self.store.pool.forget_idle();
                 }

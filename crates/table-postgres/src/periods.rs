@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use table_engine::__executor::{self as executor, Dropped, PeriodsSeen, TableExec};
 use table_engine::executor::layouts;
-use table_engine::schema::{Period, PeriodTables, Schema};
+use table_engine::schema::{IndexStates, Period, PeriodTables, Schema};
 use table_engine::{ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 
@@ -16,6 +16,7 @@ use crate::catalog::{Catalog, Found, column};
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
 use crate::error::{damaged, of_server};
+use crate::kinds;
 use crate::param::{Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
@@ -231,7 +232,7 @@ pub(crate) fn make(
         }
         let entry = store.make_table(connection, &name)?;
         let layout = layouts::noted_with(&name, None, schema).to_string();
-        let note = catalog.note_layout(entry.id, schema.kind, &layout);
+        let note = kinds::put(catalog, entry.id, schema.kind, &layout, &IndexStates::default());
         connection.wait(connection.query(&note)).map_err(of_server)?;
         if let Some(view) = views::of_kind(catalog, &entry, schema.kind, &layout) {
             connection.wait(connection.attempt(&view)).map_err(of_server)?;
@@ -262,7 +263,7 @@ pub(crate) fn drop_before(
         for entry in &entries {
             let sql = stop_writers(catalog, entry);
             connection.wait(connection.execute(&sql)).map_err(of_server)?;
-            let (_, layouts) = Catalog::found_layouts(&ask(&catalog.layouts(entry.id))?)?;
+            let layouts = kinds::found(&ask(&kinds::read(catalog, entry.id))?)?.layouts;
             executor::check_drop(
                 &names,
                 layouts.iter().map(|(kind, layout)| (&*entry.name, &**kind, &**layout)),
@@ -331,7 +332,7 @@ impl PostgresSnapshot {
     ) -> Result<Arc<PeriodsSeen>> {
         let store = self.store();
         let generation = known.map(|known| known.generation);
-        let answer = self.query_of_list(&all(&store.catalog, tables, generation))?;
+        let answer = self.query_of_list(all(&store.catalog, tables, generation))?;
         let noted = Noted::read(&answer, tables)?;
         if let Some(known) = known.filter(|known| known.generation == noted.generation) {
             return Ok(known.clone());
@@ -353,7 +354,7 @@ impl PostgresSnapshot {
         start: Ticks,
     ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
         let store = self.store();
-        let answer = self.query_of_list(&one(&store.catalog, tables, start))?;
+        let answer = self.query_of_list(one(&store.catalog, tables, start))?;
         let row = answer.first().ok_or_else(|| damaged("the answer of the server"))?;
         let Some(template) = Template::read(row, 0)? else { return Ok(Err(Ticks::MIN)) };
         if template.period != tables.period {

@@ -1,7 +1,6 @@
 //! The rows that a plan must read before it writes: which they are, and what becomes of them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use table_engine::__executor::{self as executor, LayoutTexts, Refused};
 use table_engine::Result;
@@ -14,7 +13,8 @@ use crate::connection::Call;
 use crate::failed::Failed;
 use crate::keys::unescape;
 use crate::param::{Param, Params};
-use crate::statement::{self, Becomes, Op};
+use crate::plan_kinds::PlanKinds;
+use crate::statement::{Becomes, Op};
 use crate::store::PostgresStore;
 use crate::table::{TableEntry, properties};
 use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
@@ -22,28 +22,25 @@ use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
 /// Rows that were there, by their table's place and their stored keys.
 pub(crate) type OldRows = HashMap<(usize, String, String), OldRow>;
 
-/// What the layouts of a plan's tables say, as far as they were asked: of each table the generation and the texts.
-pub(crate) type Known = BTreeMap<usize, (i64, Arc<LayoutTexts>)>;
-
 /// What a plan must read.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) store: &'a PostgresStore,
     pub(crate) work: &'a Work,
+    /// What is noted of the kinds that the plan relies on.
+    pub(crate) kinds: Option<&'a PlanKinds>,
     /// Whether the rows that must be those that were read are looked at.
     pub(crate) looks: bool,
 }
 
 impl Reading<'_> {
-    /// Returns the tables whose rows are read before anything is written, and the statements that come first, if any do: that
-    /// which locks partitions, and then the reads, one for each of those tables.
-    pub(crate) fn first_calls(self, known: &Known) -> (Vec<usize>, Vec<Call>) {
+    /// Returns the tables whose rows are read before anything is written, and the statements that read and lock those, one for
+    /// each of them.
+    pub(crate) fn first_calls(self) -> (Vec<usize>, Vec<Call>) {
         let mut calls = Vec::new();
         let mut wanted: BTreeMap<usize, Vec<(&str, &str)>> = BTreeMap::new();
         for row in &self.work.rows {
-            let has_layouts = known.get(&row.table).is_some_and(|(_, layouts)| !layouts.is_empty());
-            let is_examined = !row.is_declared && has_layouts;
-            if is_examined || self.reads(row) {
+            if self.layouts(row).is_some() || self.reads(row) {
                 wanted.entry(row.table).or_default().push((&row.partition, &row.row));
             }
         }
@@ -55,12 +52,15 @@ impl Reading<'_> {
             calls.push(lock_rows(entry, &keys));
             tables.push(table);
         }
-        let is_alone = self.work.demands_absence();
-        if is_alone || !calls.is_empty() {
-            // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
-            calls.insert(0, statement::locks(self.work, self.store.identity.cast_signed(), is_alone));
-        }
         (tables, calls)
+    }
+
+    /// Returns the layouts by which a row is examined that is written by its properties, if there are any.
+    fn layouts(&self, row: &WorkRow) -> Option<&LayoutTexts> {
+        if row.is_declared || self.work.is_raw {
+            return None;
+        }
+        self.kinds?.layouts(row.table)
     }
 
     /// Returns whether a row is read for what becomes of it, or for what must be so of it.
@@ -95,11 +95,10 @@ impl Reading<'_> {
     }
 
     /// Returns what becomes of each row, from what is there; `has_read` says whether rows were locked and read.
-    pub(crate) fn ops(self, known: &Known, old: &OldRows, has_read: bool) -> Result<Vec<Op>, Refused> {
+    pub(crate) fn ops(self, old: &OldRows, has_read: bool) -> Result<Vec<Op>, Refused> {
         let mut ops = Vec::with_capacity(self.work.rows.len());
         for (of, row) in self.work.rows.iter().enumerate() {
-            let layouts =
-                known.get(&row.table).filter(|(_, layouts)| !row.is_declared && !layouts.is_empty());
+            let layouts = self.layouts(row);
             let is_read = layouts.is_some() || self.reads(row);
             let old = if has_read && is_read {
                 old.get(&(row.table, row.partition.clone(), row.row.clone()))
@@ -109,7 +108,7 @@ impl Reading<'_> {
             if is_read {
                 row.demand.check(old.map(|old| old.version)).map_err(|error| row.refused(error))?;
             }
-            if let Some((_, layouts)) = layouts {
+            if let Some(layouts) = layouts {
                 for kind in old.and_then(OldRow::kind).into_iter().chain(row.kind.as_deref()) {
                     executor::check_by_properties(layouts, kind).map_err(|error| row.refused(error))?;
                 }
@@ -136,6 +135,16 @@ impl Reading<'_> {
             ops.push(Op { of, demand, becomes });
         }
         Ok(ops)
+    }
+
+    /// Returns a time that is later than those of all rows that are known to be there.
+    pub(crate) fn time_after(self, ops: &[Op]) -> i64 {
+        for op in ops {
+            if let Demand::Tag(time) | Demand::Is(RowVersion { time, .. }) = op.demand {
+                self.store.clock.observe(time);
+            }
+        }
+        self.store.clock.next()
     }
 }
 

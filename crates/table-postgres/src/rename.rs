@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_engine::__executor as executor;
+use table_engine::__executor::{self as executor, JobRecord};
 use table_engine::executor::layouts;
 use table_engine::model::names;
 use table_engine::schema::Layout;
@@ -11,10 +11,12 @@ use table_engine::{ErrorKind, Result};
 use crate::catalog::{Catalog, Found, column, rows_name, view_name};
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
-use crate::error::{missing, of_server};
+use crate::error::{damaged, missing, of_server};
+use crate::jobs;
+use crate::kinds;
 use crate::param::{Param, Params};
 use crate::periods;
-use crate::store::{LONGEST_DROP_WAIT, PostgresStore, in_use};
+use crate::store::{LONGEST_DROP_WAIT, PostgresStore, in_use, plain};
 use crate::table::TableEntry;
 use crate::views;
 
@@ -40,8 +42,9 @@ pub(crate) fn rename(store: &PostgresStore, table: &str, name: &str) -> Result<(
             _ => {}
         }
         periods::check_plain(store, connection, name)?;
-        let noted = ask(&catalog.layouts(found.number()?))?;
+        let noted = kinds::found(&ask(&kinds::read(catalog, found.number()?))?)?;
         rename_in_layouts(store, connection, &found.name, name)?;
+        rename_in_jobs(store, connection, &found.name, name)?;
         let renames = found.renames.saturating_add(1);
         let becomes = Found { id: found.id, name: name.to_owned(), renames };
         let run = |sql: &str| connection.wait(connection.execute(sql));
@@ -52,10 +55,10 @@ pub(crate) fn rename(store: &PostgresStore, table: &str, name: &str) -> Result<(
         }
         // Those that a person sees of its kinds have the table's name in theirs.
         let entry = TableEntry::new(becomes.number()?, becomes.name.clone(), catalog.rows(&becomes));
-        for (kind, layout) in Catalog::found_layouts(&noted)?.1 {
+        for (kind, layout) in noted.layouts.iter() {
             let mut views =
                 format!("DROP VIEW IF EXISTS {};", catalog.view(&format!("{}.{kind}", found.name)));
-            views += &views::of_kind(catalog, &entry, &kind, &layout).unwrap_or_default();
+            views += &views::of_kind(catalog, &entry, kind, layout).unwrap_or_default();
             connection.wait(connection.attempt(&views)).map_err(of_server)?;
         }
         Ok(Some(found))
@@ -82,7 +85,7 @@ fn note_name(catalog: &Catalog, becomes: &Found) -> Call {
     let lower = params.add(Param::Text(becomes.name.to_ascii_lowercase()));
     let sql = format!(
         "WITH s AS ({}), r AS (DELETE FROM {} WHERE lower_name = {lower})
-         UPDATE {} SET name = {name}, lower_name = {lower}, renames = renames + 1, generation = generation + 1
+         UPDATE {} SET name = {name}, lower_name = {lower}, renames = renames + 1
          WHERE id = {id}",
         catalog.raise_generation(),
         catalog.table("_renamed"),
@@ -116,7 +119,7 @@ fn rename_in_layouts(
     let catalog = &store.catalog;
     let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
     let mut changed: BTreeMap<i32, (Found, Vec<Layout>)> = BTreeMap::new();
-    for row in ask(&catalog.all_layouts())? {
+    for row in ask(&kinds::all(catalog))? {
         let Some(found) = Found::read(&row, 0)? else { continue };
         let (kind, layout): (&str, &str) = (column(&row, 3)?, column(&row, 4)?);
         let layout = layouts::read(layout, kind)?;
@@ -130,8 +133,43 @@ fn rename_in_layouts(
         let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", catalog.rows(&found));
         let locked = connection.wait(connection.execute(&lock));
         locked.map_err(|error| in_use(&found.name, error))?;
+        let id = found.number()?;
+        let noted = kinds::found(&ask(&kinds::read(catalog, id))?)?;
         for layout in layouts {
-            ask(&catalog.note_layout(found.number()?, &layout.kind, &layout.to_string()))?;
+            // Plans that were made by the former name are made again.
+            let mut states = noted.states(&layout.kind);
+            states.epoch += 1;
+            ask(&kinds::put(catalog, id, &layout.kind, &layout.to_string(), &states))?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the new name in the place of the former one in the records of jobs that go over several tables.
+fn rename_in_jobs(
+    store: &PostgresStore,
+    connection: &DrivenConnection,
+    former: &str,
+    name: &str,
+) -> Result<()> {
+    let catalog = &store.catalog;
+    let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
+    let sql = format!("SELECT DISTINCT table_id FROM {} ORDER BY 1", catalog.table("_jobs"));
+    for row in ask(&plain(&sql))? {
+        let table = u32::try_from(column::<i32>(&row, 0)?).map_err(|_| damaged("the number of a table"))?;
+        for (job, record) in jobs::record::found(&ask(&jobs::record::all(catalog, table))?)? {
+            // What other jobs are asked for names no table.
+            if !["rebuild ", "drop ", "convert "].iter().any(|word| job.starts_with(word)) {
+                continue;
+            }
+            let now = |table: &str| {
+                if table.eq_ignore_ascii_case(former) { name.to_owned() } else { table.to_owned() }
+            };
+            let asked = record.tables().map(now).collect::<Vec<_>>().join("\n");
+            if asked != record.asked {
+                let record = JobRecord { asked, ..record };
+                ask(&jobs::record::put(catalog, table, &job, Some(&record)))?;
+            }
         }
     }
     Ok(())

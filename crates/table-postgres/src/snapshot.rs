@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_engine::__executor::{
-    self as executor, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, RangeQuery, ReadSnapshot,
-    RowCursor, RowView, ScanRanges, TableExec, VisitEach,
+    self as executor, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, Position, RangeQuery,
+    ReadSnapshot, RowCursor, RowView, ScanRanges, StepRequest, StepSize, TableExec, TakeEach, VisitEach,
 };
 use table_engine::query::PageBudget;
-use table_engine::schema::PeriodTables;
+use table_engine::schema::{IndexStates, PeriodTables, Schema};
 use table_engine::{Continuation, ErrorKind, Result, Ticks};
 use tokio_postgres::{Error, Row};
 
-use crate::catalog::{Catalog, column};
+use crate::catalog::column;
 use crate::connection::Call;
 use crate::cursor::{FirstPages, PostgresCursor};
 use crate::error::{damaged, is_lost, of_server};
+use crate::moment::{Check, CheckOf, KindsThen};
 use crate::pool::Blocking;
 use crate::statement::digest;
 use crate::store::{PostgresStore, plain};
@@ -33,6 +34,8 @@ pub(crate) struct PostgresSnapshot {
     has_begun: Cell<bool>,
     /// Whether tables that it knows of are kept for it, though they are dropped: it begins by saying so.
     keeps_tables: Cell<bool>,
+    /// What is noted of kinds at its moment, as far as somebody has asked.
+    moment: KindsThen,
     kept: Kept,
     taken: Instant,
 }
@@ -46,6 +49,7 @@ impl PostgresSnapshot {
             connection: RefCell::new(connection),
             has_begun: Cell::new(false),
             keeps_tables: Cell::new(false),
+            moment: KindsThen::default(),
             kept: Kept::default(),
             taken: Instant::now(),
         })
@@ -56,18 +60,31 @@ impl PostgresSnapshot {
         let snapshot = Self::of_first_read(store)?;
         snapshot.keeps_tables.set(true);
         // A transaction has its snapshot when its first statement is run.
-        snapshot.query(&plain("SELECT 1"))?;
+        snapshot.query(plain("SELECT 1"))?;
         Ok(snapshot)
     }
 
     /// Returns the answer to a statement.
-    pub(crate) fn query(&self, call: &Call) -> Result<Vec<Row>> {
-        let mut answers = self.query_all(std::slice::from_ref(call))?;
+    pub(crate) fn query(&self, call: Call) -> Result<Vec<Row>> {
+        let mut answers = self.query_all(vec![call])?;
         answers.pop().ok_or_else(|| damaged("the answer of the server"))
     }
 
-    /// Returns the answers to several statements, all in one round trip; the transaction begins with the first of them.
-    fn query_all(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>> {
+    /// Returns the answers to several statements, all in one round trip; the transaction begins with the first of them. Makes
+    /// sure, in the same round trip, of what was taken to be so at its moment.
+    fn query_all(&self, calls: Vec<Call>) -> Result<Vec<Vec<Row>>> {
+        if !self.moment.has_assumed() {
+            return self.answers(&calls);
+        }
+        let mut calls = calls;
+        calls.push(self.store.catalog.generation());
+        let mut answers = self.answers(&calls)?;
+        let generation = answers.pop().unwrap_or_default();
+        self.moment.begin(self, &generation)?;
+        Ok(answers)
+    }
+
+    fn answers(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>> {
         let mut losses = self.store.pool.losses();
         loop {
             let asked = self.ask(calls);
@@ -103,16 +120,16 @@ impl PostgresSnapshot {
 
     /// Reads the first pages of all ranges, in one round trip. The rows are of this moment, however late they are taken.
     fn fetch(&self, first: &RefCell<FirstPages>) -> Result<()> {
-        let first = first.take();
+        let mut first = first.take();
         if !first.calls.is_empty() {
-            let answers = self.query_all(&first.calls)?;
+            let answers = self.query_all(std::mem::take(&mut first.calls))?;
             first.give(answers);
         }
         Ok(())
     }
 
     /// Returns the answer to a statement that reads the list of tables, which are to be read later.
-    pub(crate) fn query_of_list(&self, call: &Call) -> Result<Vec<Row>> {
+    pub(crate) fn query_of_list(&self, call: Call) -> Result<Vec<Row>> {
         self.keeps_tables.set(true);
         self.query(call)
     }
@@ -146,7 +163,7 @@ impl ReadSnapshot for PostgresSnapshot {
 
     fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
-        let answer = self.query(&entry.get(keys.0, keys.1))?;
+        let answer = self.query(entry.get(keys.0, keys.1))?;
         let Some(found) = answer.first() else { return Ok(None) };
         let row = self.store.packed(entry, keys.0, keys.1, found)?;
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
@@ -154,12 +171,23 @@ impl ReadSnapshot for PostgresSnapshot {
     }
 
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
-        let answer = self.query(&self.store.catalog.layouts(own(table)?.entry.id))?;
-        Catalog::found_layouts(&answer).map(|(_, layouts)| layouts)
+        Ok((*self.moment.kinds(self, own(table)?)?.layouts).clone())
+    }
+
+    fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
+        self.moment.check(self, own(table)?, Check { schema, of: CheckOf::Index(index) })
+    }
+
+    fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
+        self.moment.check(self, own(table)?, Check { schema, of: CheckOf::Rows { as_stored } })
+    }
+
+    fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
+        Ok(Some(self.moment.kinds(self, own(table)?)?.states(kind)))
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
-        let answer = self.query(&digest(&own(table)?.entry, partition, prefix))?;
+        let answer = self.query(digest(&own(table)?.entry, partition, prefix))?;
         let found = answer.first().ok_or_else(|| damaged("the answer of the server"))?;
         column::<i64>(found, 0).map(i64::cast_unsigned)
     }
@@ -224,10 +252,23 @@ impl ReadSnapshot for PostgresSnapshot {
         let request = PageRequest { table: table.entry.id, store: self.store.identity, budget, after };
         executor::page(self, scan_ranges, request, &mut begin(table, &first), each)
     }
+
+    fn chunk(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+        after: Option<&Position>,
+        size: StepSize,
+        each: TakeEach<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let (table, first) = (own(table)?, RefCell::default());
+        let request = StepRequest { table: table.entry.id, after, size };
+        executor::chunk(self, scan_ranges, request, &mut begin(table, &first), each)
+    }
 }
 
 /// Begins cursors over a table, and notes what their first pages are.
-fn begin<'b>(
+pub(crate) fn begin<'b>(
     table: &'b PostgresTable,
     first: &'b RefCell<FirstPages>,
 ) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'b> {

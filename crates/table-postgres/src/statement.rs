@@ -11,6 +11,7 @@ use crate::connection::Call;
 use crate::keys::{behind_prefix, escape};
 use crate::param::{Json, Param, Params};
 use crate::table::TableEntry;
+use crate::token::Token;
 use crate::work::{Demand, Work};
 
 /// What becomes of a row, when what is there is known as far as it must be.
@@ -65,6 +66,11 @@ impl Sort {
         matches!(self, Self::Insert | Self::Upsert | Self::Update | Self::UpdateOf)
     }
 
+    /// Returns whether its rows stay as they are.
+    fn keeps(self) -> bool {
+        matches!(self, Self::KeepPresent | Self::KeepOf | Self::KeepAbsent)
+    }
+
     /// Returns whether it is of rows of a certain time.
     fn is_of_time(self) -> bool {
         matches!(self, Self::UpdateOf | Self::DeleteOf | Self::KeepOf)
@@ -105,17 +111,16 @@ pub(crate) struct Frame<'f> {
     pub(crate) time: i64,
     /// Whether rows that are there keep theirs.
     pub(crate) keeps_times: bool,
-    /// Where its token is put, and what that is.
-    pub(crate) commits: &'f str,
-    pub(crate) session: i64,
-    pub(crate) number: i64,
+    /// Its token, and where that is put; `None` if another statement of its transaction has one.
+    pub(crate) token: Option<(&'f str, Token)>,
     /// Whether it shares the locks of its partitions with others.
     pub(crate) shares_locks: bool,
     /// What its locks begin with.
     pub(crate) identity: i64,
-    /// The table with the generations, and those by which the plan was examined, of tables by their numbers.
-    pub(crate) tables: &'f str,
-    pub(crate) generations: Vec<(u32, i64)>,
+    /// The generation of the store by which the plan was examined, and the table that has it.
+    pub(crate) generation: Option<(&'f str, i64)>,
+    /// The places of tables that it holds, so that what is noted of their kinds stays as it is until it is carried out.
+    pub(crate) held: &'f [usize],
 }
 
 /// Returns the statement of these changes.
@@ -129,22 +134,28 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         // What nothing asks for is not evaluated.
         builder.demands.push(format!("(SELECT count(*) FROM {part}) > 0"));
     }
-    for (table, generation) in &frame.generations {
-        let table = builder.params.add(Param::Number((*table).into()));
-        let generation = builder.params.add(Param::Number(*generation));
-        builder.demands.push(format!(
-            "EXISTS (SELECT FROM {} WHERE id = {table} AND generation = {generation})",
-            frame.tables
+    if let Some((store, generation)) = frame.generation {
+        let generation = builder.params.add(Param::Text(generation.to_string()));
+        builder
+            .demands
+            .push(format!("EXISTS (SELECT FROM {store} WHERE name = 'generation' AND value = {generation})"));
+    }
+    if let Some((commits, token)) = frame.token {
+        let session = builder.params.add(Param::Number(token.session));
+        let number = builder.params.add(Param::Number(token.number));
+        builder.part(&format!(
+            "INSERT INTO {commits} (session, number, time) VALUES ({session}, {number}, {time})"
         ));
     }
-    let (session, number) =
-        (builder.params.add(Param::Number(frame.session)), builder.params.add(Param::Number(frame.number)));
-    builder.part(&format!(
-        "INSERT INTO {} (session, number, time) VALUES ({session}, {number}, {time})",
-        frame.commits
-    ));
     let rewrite = Rewrite { time: &time, keeps_times: frame.keeps_times };
-    for ((_, table, sort), changes) in sorted(work, ops) {
+    let changes = sorted(work, ops);
+    for held in frame.held {
+        let writes = |(_, table, sort): &(u32, usize, Sort)| table == held && !sort.keeps();
+        let Some(entry) = work.tables.get(*held).filter(|_| !changes.keys().any(writes)) else { continue };
+        // It writes nothing, and holds the table as what writes does.
+        builder.part(&format!("DELETE FROM {} WHERE false", entry.rows));
+    }
+    for ((_, table, sort), changes) in changes {
         let Some(entry) = work.tables.get(table) else { continue };
         if changes.rows.len() == 1 {
             one(&mut builder, &entry.rows, sort, changes, &rewrite);

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "queue")]
 use table_engine::__executor::Queues;
 use table_engine::__executor::{
-    self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault,
+    self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, Loader,
     OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
 };
 use table_engine::model::names;
@@ -22,6 +23,8 @@ use crate::commit;
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
 use crate::error::{is_lost, missing, of_server};
+use crate::kinds;
+use crate::loader::PostgresLoader;
 use crate::options::PostgresOptions;
 use crate::param::Params;
 use crate::pool::{Connector, Pool};
@@ -46,10 +49,12 @@ pub(crate) struct PostgresStore {
     pub(crate) catalog: Catalog,
     /// The names of the store's own tables that plans name.
     pub(crate) commits: String,
-    pub(crate) tables: String,
+    pub(crate) state: String,
     /// Tells the store from all others.
     pub(crate) identity: u64,
     pub(crate) clock: Clock,
+    /// The last generation that an answer has shown.
+    pub(crate) generation: AtomicI64,
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
     is_awaited: bool,
@@ -71,7 +76,8 @@ impl PostgresStore {
             let made = catalog.make(random()?.cast_signed());
             connection.wait(connection.execute(&made)).map_err(of_server)?;
         }
-        let identity = catalog.identity(&ask(&catalog.store())?)?.cast_unsigned();
+        let (identity, generation) = catalog.identity(&ask(&catalog.store())?)?;
+        let identity = identity.cast_unsigned();
         // A role that may only read removes nothing.
         drop(connection.wait(connection.execute(&Tokens::remove_left(&catalog.table("_commits")))));
         drop(connection);
@@ -80,10 +86,11 @@ impl PostgresStore {
             queues: PostgresQueues::new(&pool, &catalog, identity)?,
             pool,
             commits: catalog.table("_commits"),
-            tables: catalog.table("_tables"),
+            state: catalog.table("_store"),
             catalog,
             identity,
             clock: Clock::default(),
+            generation: AtomicI64::new(generation),
             fairness: RetryFairness::default(),
             is_awaited: options.is_awaited(),
             tokens: Tokens::new()?,
@@ -250,7 +257,7 @@ impl PostgresStore {
 
 /// Returns the error of a change of tables that may have happened.
 #[cold]
-fn in_doubt(error: tokio_postgres::Error) -> Error {
+pub(crate) fn in_doubt(error: tokio_postgres::Error) -> Error {
     let because = "the connection was lost before the answer came: look whether it has happened";
     executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
 }
@@ -292,7 +299,7 @@ impl Backend for PostgresStore {
                 // A writer that notes a kind waits for this table, or is done: so no layout comes in between.
                 let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", entry.rows);
                 connection.wait(connection.execute(&lock)).map_err(|error| in_use(table, error))?;
-                let (_, layouts) = Catalog::found_layouts(&ask(&self.catalog.layouts(entry.id))?)?;
+                let layouts = kinds::found(&ask(&kinds::read(&self.catalog, entry.id))?)?.layouts;
                 let layouts = layouts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
                 executor::check_drop(tables, layouts)?;
                 statements += &self.catalog.drop_table(&entry);
@@ -348,6 +355,10 @@ impl Backend for PostgresStore {
 
     fn retry_fairness(&self) -> &RetryFairness {
         &self.fairness
+    }
+
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        Some(Box::new(PostgresLoader::new(self)))
     }
 
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {

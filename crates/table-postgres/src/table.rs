@@ -1,27 +1,27 @@
 //! A table of the store.
 
 use std::any::Any;
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use table_engine::__executor::{
-    self as executor, Backend, LayoutTexts, Layouts, Named, Names, OneSnapshotForEachThread, PackedRow,
-    Packer, Read, TableExec, Take,
+    self as executor, Backend, Jobs, Loader, Named, Names, OneSnapshotForEachThread, PackedRow, Packer, Read,
+    TableExec, Take,
 };
 use table_engine::schema::{IndexMask, Schema};
-use table_engine::{ErrorKind, Result, Ticks};
+use table_engine::{Error, ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 
 use crate::body::{self, Property};
-use crate::catalog::{Catalog, column};
+use crate::catalog::column;
 use crate::clock::ticks;
 use crate::connection::Call;
-use crate::error::{damaged, of_server};
+use crate::error::damaged;
 use crate::keys::escape;
+use crate::kinds::{Kinds, Masks};
+use crate::loader::PostgresLoader;
 use crate::param::{JsonText, Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
-use crate::views;
 
 /// What this process knows of a table.
 #[derive(Debug)]
@@ -31,24 +31,25 @@ pub(crate) struct TableEntry {
     /// The name of the table with its rows.
     pub(crate) rows: String,
     names: Names,
-    /// By which declarations writers have noted what they write, by their addresses.
-    noted: Mutex<HashSet<usize>>,
-    /// What was read last of its layouts, and its generation then.
-    layouts: Mutex<Option<(i64, Arc<LayoutTexts>)>>,
+    /// What was read last of its kinds.
+    kinds: Mutex<Option<Arc<Kinds>>>,
+    /// What this process goes by when it reads and writes them.
+    pub(crate) masks: Masks,
 }
 
 /// A handle on a table.
+#[derive(Clone)]
 pub(crate) struct PostgresTable {
     pub(crate) store: Arc<PostgresStore>,
     pub(crate) entry: Arc<TableEntry>,
 }
 
-/// The state of the store in which rows are found: there is one, as long as no index is ever made.
+/// The state of the store in which rows are found. There is one: what a reader goes by is checked at the moment that it reads.
 pub(crate) const STATE: usize = 1;
 
 impl TableEntry {
     pub(crate) fn new(id: u32, name: String, rows: String) -> Self {
-        Self { id, name, rows, names: Names::default(), noted: Mutex::default(), layouts: Mutex::default() }
+        Self { id, name, rows, names: Names::default(), kinds: Mutex::default(), masks: Masks::default() }
     }
 
     /// Returns the statement that reads the row of these keys.
@@ -57,6 +58,20 @@ impl TableEntry {
         let partition = params.add(Param::Text(escape(partition).into_owned()));
         let row = params.add(Param::Text(escape(row).into_owned()));
         let sql = format!("SELECT ts, kind, body FROM {} WHERE pk = {partition} AND rk = {row}", self.rows);
+        Call { sql, params }
+    }
+
+    /// Returns the statement that reads the row of these keys, and the store's generation at that moment, which the first column
+    /// has; the others are empty if there is no such row. `store` is the table with the generation.
+    pub(crate) fn get_now(&self, store: &str, partition: &str, row: &str) -> Call {
+        let mut params = Params::default();
+        let partition = params.add(Param::Text(escape(partition).into_owned()));
+        let row = params.add(Param::Text(escape(row).into_owned()));
+        let sql = format!(
+            "SELECT s.value::bigint, t.ts, t.kind, t.body FROM {store} AS s
+             LEFT JOIN {} AS t ON t.pk = {partition} AND t.rk = {row} WHERE s.name = 'generation'",
+            self.rows
+        );
         Call { sql, params }
     }
 
@@ -75,19 +90,20 @@ impl TableEntry {
         &self.names
     }
 
-    /// Returns the layouts that were read last, and the generation then.
-    pub(crate) fn known_layouts(&self) -> Option<(i64, Arc<LayoutTexts>)> {
-        self.layouts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns what is noted of the table's kinds at this generation of the store, if it was read.
+    pub(crate) fn kinds_at(&self, generation: i64) -> Option<Arc<Kinds>> {
+        let known = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|known| known.generation == generation).cloned()
     }
 
-    /// Takes in what was read of the layouts.
-    pub(crate) fn learn(&self, generation: i64, layouts: LayoutTexts) -> Arc<LayoutTexts> {
-        let layouts = Arc::new(layouts);
-        let mut known = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_ref().is_none_or(|(of, _)| *of < generation) {
-            *known = Some((generation, layouts.clone()));
+    /// Takes in what was read of the table's kinds.
+    pub(crate) fn learn(&self, kinds: Kinds) -> Arc<Kinds> {
+        let kinds = Arc::new(kinds);
+        let mut known = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|known| known.generation < kinds.generation) {
+            *known = Some(kinds.clone());
         }
-        layouts
+        kinds
     }
 }
 
@@ -126,9 +142,9 @@ pub(crate) fn own(table: &dyn TableExec) -> Result<&PostgresTable> {
 
 impl PostgresTable {
     fn find(&self, partition: &str, row: &str) -> Result<Option<PackedRow>> {
-        let asked = self.store.query(&self.entry.get(partition, row));
+        let asked = self.store.query(&self.entry.get_now(&self.store.state, partition, row));
         let answer = asked.map_err(|error| self.store.say_new_name(&self.entry, error))?;
-        answer.first().map(|found| self.store.packed(&self.entry, partition, row, found)).transpose()
+        self.store.found_now(&self.entry, partition, row, &answer)
     }
 }
 
@@ -152,32 +168,23 @@ impl TableExec for PostgresTable {
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
-        executor::declare(self, self, schema)
+        self.declare_kind(schema)
     }
 
     fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
-        if !writes {
-            return Ok(IndexMask::NEW);
-        }
-        // What is noted of a kind is only ever added to, so what was noted once says this declaration for good.
-        let of = std::ptr::from_ref(schema).addr();
-        let noted = || self.entry.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted().contains(&of) {
-            return Ok(IndexMask::NEW);
-        }
-        let mask = executor::note(self, self, schema)?;
-        noted().insert(of);
-        Ok(mask)
+        self.mask(schema, writes)
     }
 
-    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
-        match self.store.clone().open(name) {
-            Ok(table) => Ok(Some(table)),
-            Err(error) if matches!(error.kind(), ErrorKind::TableNotFound | ErrorKind::TableRenamed) => {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+    fn loader<'a>(&'a self, tables: &[&'a dyn TableExec]) -> Option<Box<dyn Loader + 'a>> {
+        PostgresLoader::of_tables(self, tables).map(|loader| -> Box<dyn Loader> { Box::new(loader) })
+    }
+
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        Ok(self)
+    }
+
+    fn unread(&self, schema: &'static Schema, index: usize, _: usize) -> Error {
+        self.unread_index(schema, index)
     }
 
     fn store(&self) -> &dyn Backend {
@@ -186,40 +193,5 @@ impl TableExec for PostgresTable {
 
     fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(Box::new(PostgresSnapshot::of_first_read(self.store.clone())?))
-    }
-}
-
-impl Layouts for PostgresTable {
-    fn layouts(&self) -> Result<LayoutTexts> {
-        let answer = self.store.query(&self.store.catalog.layouts(self.entry.id))?;
-        let (generation, layouts) = Catalog::found_layouts(&answer)?;
-        Ok((*self.entry.learn(generation, layouts)).clone())
-    }
-
-    fn note(&self, known: &LayoutTexts, kind: &str, layout: &str) -> Result<bool> {
-        let catalog = &self.store.catalog;
-        let (read, note) = (catalog.layouts(self.entry.id), catalog.note_layout(self.entry.id, kind, layout));
-        // Waits for all that write by the former layouts: each of them holds the table until it has committed.
-        let begin =
-            format!("{}; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", catalog.begin_change(), self.entry.rows);
-        let noted = self.store.transaction(&begin, |connection| {
-            let answer = connection.wait(connection.query(&read)).map_err(of_server)?;
-            let (generation, noted) = Catalog::found_layouts(&answer)?;
-            if noted != *known {
-                return Ok(None);
-            }
-            connection.wait(connection.query(&note)).map_err(of_server)?;
-            if let Some(view) = views::of_kind(catalog, &self.entry, kind, layout) {
-                connection.wait(connection.attempt(&view)).map_err(of_server)?;
-            }
-            Ok(Some((generation, noted)))
-        })?;
-        let Some((generation, mut noted)) = noted else { return Ok(false) };
-        match noted.iter_mut().find(|(of, _)| of == kind) {
-            Some((_, before)) => layout.clone_into(before),
-            None => noted.push((kind.into(), layout.into())),
-        }
-        self.entry.learn(generation.saturating_add(1), noted);
-        Ok(true)
     }
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as executor, Act, Amounts, Condition, Content, PackedRow, Plan, Refused, RowProperty, TableExec,
+    self as executor, Act, Amounts, Condition, Content, Epoch, PackedRow, Plan, Refused, RowProperty,
+    TableExec,
 };
 use table_engine::model::names::ENTITY_TYPE;
 use table_engine::row::version::{Proof, version_of};
+use table_engine::schema::Schema;
 use table_engine::{Error, Result, Value};
 
 use crate::body::Body;
@@ -24,6 +26,8 @@ pub(crate) struct Work {
     pub(crate) tables: Vec<Arc<TableEntry>>,
     pub(crate) rows: Vec<WorkRow>,
     pub(crate) ranges: Vec<WorkRange>,
+    /// What must be so of kinds, of the groups that rely on something.
+    pub(crate) kinds: Vec<WorkKinds>,
     /// Each partition once: its table's number, and its stored key.
     pub(crate) partitions: Vec<(u32, String)>,
     /// Whether rows of declared kinds may be written by their properties.
@@ -36,6 +40,7 @@ pub(crate) struct Work {
 }
 
 /// What is done to a row.
+#[derive(Clone)]
 pub(crate) struct WorkRow {
     /// Its place in the plan.
     pub(crate) group: usize,
@@ -56,6 +61,7 @@ pub(crate) struct WorkRow {
 }
 
 /// What becomes of a row.
+#[derive(Clone)]
 pub(crate) enum WorkAct {
     Keep,
     Remove,
@@ -95,6 +101,17 @@ pub(crate) struct WorkRange {
     pub(crate) partition_key: String,
     pub(crate) prefix: String,
     pub(crate) digest: i64,
+}
+
+/// What a group relies on of the kinds that its rows are of.
+#[derive(Clone)]
+pub(crate) struct WorkKinds {
+    pub(crate) group: usize,
+    pub(crate) table: usize,
+    /// The epochs in which the rows were planned.
+    pub(crate) epochs: Vec<Epoch>,
+    /// The declarations that have made the rows, each once.
+    pub(crate) declarations: Vec<&'static Schema>,
 }
 
 impl From<Condition> for Demand {
@@ -162,6 +179,7 @@ impl Work {
             tables,
             rows: Vec::new(),
             ranges: Vec::new(),
+            kinds: Vec::new(),
             partitions: Vec::new(),
             is_raw: plan.is_raw,
             keeps_times: plan.keeps_times,
@@ -210,7 +228,20 @@ impl Work {
                     digest: range.digest.cast_signed(),
                 });
             }
-            work.partitions.push((id, partition));
+            let mut declarations: Vec<&'static Schema> = Vec::new();
+            for schema in group.schemas() {
+                if !declarations.iter().any(|known| std::ptr::eq(*known, schema)) {
+                    declarations.push(schema);
+                }
+            }
+            let epochs: Vec<Epoch> = group.epochs.iter().copied().collect();
+            if !epochs.is_empty() || !declarations.is_empty() {
+                work.kinds.push(WorkKinds { group: number, table: group.table, epochs, declarations });
+            }
+            // A group that only states an epoch is of no partition.
+            if !group.rows.is_empty() || !group.additions.is_empty() || !group.unchanged.is_empty() {
+                work.partitions.push((id, partition));
+            }
         }
         // In one order for all plans, so that two seldom wait for each other.
         work.partitions.sort_unstable();
@@ -225,6 +256,24 @@ impl Work {
         !self.ranges.is_empty() || self.rows.iter().any(demands)
     }
 
+    /// Returns whether it changes rows and demands nothing but of them.
+    pub(crate) fn is_of_rows_alone(&self) -> bool {
+        #[cfg(feature = "queue")]
+        if self.messages.is_some() {
+            return false;
+        }
+        !self.demands_absence()
+    }
+
+    /// Returns the places of the tables in whose kinds' states it was planned.
+    pub(crate) fn held(&self) -> Vec<usize> {
+        let with_epochs = self.kinds.iter().filter(|kinds| !kinds.epochs.is_empty());
+        let mut held: Vec<usize> = with_epochs.map(|kinds| kinds.table).collect();
+        held.sort_unstable();
+        held.dedup();
+        held
+    }
+
     /// Returns whether it writes rows by their properties, of which the layouts say whether they may be.
     pub(crate) fn asks_layouts(&self) -> bool {
         !self.is_raw && self.rows.iter().any(|row| !row.is_declared)
@@ -237,6 +286,24 @@ impl Work {
     pub(crate) fn say_new_name(&self, store: &PostgresStore, refused: Refused) -> Refused {
         let error = self.tables.iter().fold(refused.error, |error, entry| store.say_new_name(entry, error));
         Refused { error, ..refused }
+    }
+}
+
+impl Work {
+    /// Says of a refusal where it is, for who has no plan to look at.
+    #[cold]
+    pub(crate) fn located(&self, refused: Refused) -> Refused {
+        let Refused { error, group, row } = refused;
+        let of_group = |found: &&WorkRow| found.group == group;
+        let found = match row {
+            Some(at) => self.rows.iter().find(|found| of_group(found) && found.at == at),
+            None => self.rows.iter().find(of_group),
+        };
+        let Some(found) = found else { return Refused { error, group, row } };
+        let table = self.tables.get(found.table).map_or("", |entry| &*entry.name);
+        let error = error.table(table).partition(&found.partition_key);
+        let error = if row.is_some() { error.row(&found.row_key) } else { error };
+        Refused { error, group, row }
     }
 }
 

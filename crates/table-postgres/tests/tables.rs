@@ -122,7 +122,7 @@ fn what_is_noted_of_copies_follows_their_table() {
     assert_eq!(staff.insert(&other).unwrap_err().kind(), ErrorKind::UniqueConflict);
     // The struct that names the former table is refused before it writes.
     let refused = connect(&options).table::<Employee>().map(drop).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::LayoutChanged, "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::TableRenamed, "{refused}");
 }
 
 #[test]

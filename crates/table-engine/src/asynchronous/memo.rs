@@ -213,13 +213,21 @@ pub(crate) async fn run<T>(
 ) -> Result<T> {
     let memo = Memo::default();
     let seen = memo.over(table);
+    let mut states = backend.states();
     loop {
         let done = run(&seen);
-        if !memo.has_missed() {
+        if memo.has_missed() {
+            drop(done);
+            memo.fetch(backend).await;
+            continue;
+        }
+        // Each time something of the store's kinds is another than before.
+        let now = backend.states();
+        if now == states {
             return done;
         }
-        drop(done);
-        memo.fetch(backend).await;
+        states = now;
+        memo.forget();
     }
 }
 

@@ -58,6 +58,13 @@ pub trait AsyncBackend: Send + Sync {
         sealed_at: &SealedAt,
     ) -> BoxFuture<'_, Result<Committed, Refused>>;
 
+    /// Returns a number that rises when an answer shows that indexes have come, gone or become ready, or that kinds are declared
+    /// otherwise; 0 of a store whose indexes are always ready. A call during which it has risen is made again: some of its rows
+    /// may be of indexes that were not yet, or no longer, whole.
+    fn states(&self) -> u64 {
+        0
+    }
+
     /// Returns what tells the store's continuations from those of others: the number that its
     /// [pages](super::PageRequest::store) have.
     fn identity(&self) -> u64;

@@ -159,6 +159,34 @@ pub fn outdated_version(schema: &Schema, version: u32) -> String {
     )
 }
 
+/// Returns the error of a program with a former declaration.
+#[cold]
+pub fn outdated(schema: &Schema, why: &Outdated) -> Error {
+    let (kind, entity) = (schema.kind, schema.entity);
+    let because = match why {
+        Outdated::Bare => format!(
+            "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
+             the table; declare it with `#[encrypt]` here too"
+        ),
+        Outdated::Uncopied(_) | Outdated::Untold(_) => forgets(schema, why),
+        Outdated::Gone(property) => format!(
+            "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
+        ),
+        Outdated::Narrow(parts) => format!(
+            "entities of `{kind}` have {parts} parts by now, of which the struct `{entity}` declares {}: it could not keep the \
+             others; declare them, with `#[part]`, here too",
+            schema.parts.len()
+        ),
+        Outdated::PreviousVersion(version) => outdated_version(schema, *version),
+        Outdated::Misnamed { is, was } => format!(
+            "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
+             declare it in the struct `{entity}` with {} too",
+            schema::both_names(schema, is, was)
+        ),
+    };
+    Error::new(ErrorKind::LayoutChanged).because(because)
+}
+
 /// Returns the error of a row of a version that the declaration knows nothing of.
 #[cold]
 pub fn unknown_version(schema: &Schema, version: u32) -> Error {

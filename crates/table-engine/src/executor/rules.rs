@@ -17,7 +17,9 @@ pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
 }
 
 fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<usize>)> {
-    if group.is_empty() || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
+    // A group may state an epoch for the others, and do nothing itself.
+    let is_empty = group.is_empty() && group.epochs.first().is_none();
+    if is_empty || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
         return Err((batch_length(group.written()), None));
     }
     let mut keys = BTreeSet::new();

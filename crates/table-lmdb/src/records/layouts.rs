@@ -2,7 +2,7 @@
 //!
 //! They lie beside the table's dictionary and go with it.
 
-use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::error::Result;
 use table_engine::executor::layouts::{self, Noted};
 use table_engine::schema::{self, Layout, Outdated, Schema};
 
@@ -10,7 +10,7 @@ use super::catalog::TableState;
 use super::record_digest::{RecordDigest, SetDigest};
 use super::{meta, names};
 use crate::lmdb::{self, Databases, WriteTxn};
-pub(crate) use table_engine::executor::layouts::{damaged, read};
+pub(crate) use table_engine::executor::layouts::{damaged, outdated, read};
 
 /// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -89,34 +89,6 @@ pub(crate) fn is_outdated(
 ) -> Result<Option<Outdated>> {
     let noted = noted(dbs, txn, table, schema.kind)?;
     Ok(noted.and_then(|layout| schema::outdated(&layout, schema)))
-}
-
-/// Returns the error of a program with a former declaration.
-#[cold]
-pub(crate) fn outdated(schema: &Schema, why: &Outdated) -> Error {
-    let (kind, entity) = (schema.kind, schema.entity);
-    let because = match why {
-        Outdated::Bare => format!(
-            "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
-             the table; declare it with `#[encrypt]` here too"
-        ),
-        Outdated::Uncopied(_) | Outdated::Untold(_) => layouts::forgets(schema, why),
-        Outdated::Gone(property) => format!(
-            "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
-        ),
-        Outdated::Narrow(parts) => format!(
-            "entities of `{kind}` have {parts} parts by now, of which the struct `{entity}` declares {}: it could not keep the \
-             others; declare them, with `#[part]`, here too",
-            schema.parts.len()
-        ),
-        Outdated::PreviousVersion(version) => layouts::outdated_version(schema, *version),
-        Outdated::Misnamed { is, was } => format!(
-            "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
-             declare it in the struct `{entity}` with {} too",
-            schema::both_names(schema, is, was)
-        ),
-    };
-    Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
 /// Refuses a kind whose rows could have a key of a row of those that are declared.

@@ -54,6 +54,20 @@ pub(crate) fn execute(sql: &str) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Begins a process that holds a table of the server, as what writes to it does, until it is killed; returns when it does.
+pub(crate) fn hold(table: &str) -> std::process::Child {
+    use std::io::Read;
+
+    let sql = format!("BEGIN; LOCK TABLE {table} IN ROW EXCLUSIVE MODE; SELECT 1");
+    let mut psql = std::process::Command::new("psql");
+    let piped = psql.args([&*server(), "-Atq"]).stdin(std::process::Stdio::piped());
+    let mut child = piped.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{sql};\n").as_bytes()).unwrap();
+    // It answers once it holds the table.
+    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    child
+}
+
 /// Returns options of a store that no other test has.
 pub(crate) fn options() -> PostgresOptions {
     PostgresTables::options().schema(schema())

@@ -1,0 +1,195 @@
+//! Declarations: a kind's layout is compared with the one that is noted, and noted where it is to be.
+
+use std::sync::Arc;
+
+use table_engine::__executor as executor;
+use table_engine::executor::layouts::{
+    self, Noted, check_apart, compare, noted_with, pending, refused, unclear, unknown_version,
+};
+use table_engine::schema::{self, IndexMask, IndexState, Rows, Schema};
+use table_engine::{Error, ErrorKind, Result};
+
+use crate::change::{Change, Trouble};
+use crate::jobs;
+use crate::kinds::{self, Kinds};
+use crate::table::PostgresTable;
+use crate::views;
+
+impl PostgresTable {
+    /// Reads what is noted of the table's kinds now.
+    pub(crate) fn read_kinds(&self) -> Result<Arc<Kinds>> {
+        let asked = self.store.query(&kinds::read(&self.store.catalog, self.entry.id));
+        let answer = asked.map_err(|error| self.store.say_new_name(&self.entry, error))?;
+        let found = kinds::found(&answer).map_err(|error| self.store.say_new_name(&self.entry, error))?;
+        Ok(self.store.learn(&self.entry, found))
+    }
+
+    /// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: a read changes nothing.
+    pub(crate) fn declare_kind(&self, schema: &'static Schema) -> Result<()> {
+        let kinds = self.read_kinds()?;
+        if self.examine(&kinds, schema)? == Noted::Same {
+            return Ok(());
+        }
+        self.check_apart(&kinds, schema)
+    }
+
+    /// Returns the indexes that a writer or a reader by this declaration goes by. Before a kind is written by it, its layout is
+    /// noted, unless the one that is noted says as much.
+    pub(crate) fn mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
+        if let Some(mask) = self.entry.masks.get(schema, self.store.generation(), writes) {
+            return Ok(mask);
+        }
+        let mut kinds = self.read_kinds()?;
+        // No layout comes back once another has replaced it, so the loop ends.
+        let mask = loop {
+            let found = match self.look(&kinds, schema, writes)? {
+                Looked::Mask(mask) => break mask,
+                Looked::ToNote(found) => found,
+            };
+            unclear(&found, schema)?;
+            self.check_apart(&kinds, schema)?;
+            kinds = match self.note(&kinds, schema)? {
+                Some(noted) => noted,
+                // Another program was quicker.
+                None => self.read_kinds()?,
+            };
+        };
+        if writes
+            && let Some(layout) = kinds.layout(schema.kind)?
+            && let Some(why) = schema::outdated(&layout, schema)
+        {
+            return Err(layouts::outdated(schema, &why));
+        }
+        Ok(mask)
+    }
+
+    /// Returns the indexes that a declaration goes by, if the layout that is noted says as much, or nothing is written.
+    fn look(&self, kinds: &Kinds, schema: &'static Schema, writes: bool) -> Result<Looked> {
+        let layout = kinds.layout(schema.kind)?;
+        let found = match self.examine(kinds, schema) {
+            // A program that has written by it goes on, as long as it writes nothing that others know by another name by now.
+            Err(changed)
+                if changed.kind() == ErrorKind::LayoutChanged && self.entry.masks.has_written(schema) =>
+            {
+                if let Some(why) = layout.as_ref().and_then(|layout| schema::outdated(layout, schema)) {
+                    return Err(layouts::outdated(schema, &why));
+                }
+                Noted::Same
+            }
+            found => found?,
+        };
+        if writes && !matches!(found, Noted::Same | Noted::PreviousVersion) {
+            return Ok(Looked::ToNote(found));
+        }
+        let (mask, refusal) = schema::index_mask(layout.as_ref(), &kinds.states(schema.kind), schema);
+        // What becomes of indexes is said in the table of their entities.
+        let refusal = refusal.filter(|_| schema.lies_in(&self.entry.name));
+        let may_write = found == Noted::Same && refusal.is_none();
+        self.entry.masks.set(schema, kinds.generation, mask, may_write);
+        match refusal {
+            Some(refusal) if writes => Err(refused(schema, layout.as_ref(), &refusal)),
+            _ => Ok(Looked::Mask(mask)),
+        }
+    }
+
+    /// Compares a declaration with what is noted of its kind.
+    fn examine(&self, kinds: &Kinds, schema: &'static Schema) -> Result<Noted> {
+        if schema.seals() || schema.signs_some() {
+            executor::HasVault::vault(&*self.store)?;
+        }
+        let found = compare(&self.entry.name, kinds.layout(schema.kind)?.as_ref(), schema)?;
+        if let Noted::Before(differences) = &found
+            && !differences.no_longer_plain.is_empty()
+        {
+            let because = format!(
+                "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
+                differences.no_longer_plain.join("`, `")
+            );
+            return Err(executor::error(ErrorKind::Unsupported, because));
+        }
+        Ok(found)
+    }
+
+    /// Refuses a kind whose rows could have a key of a row of those that are noted.
+    fn check_apart(&self, kinds: &Kinds, schema: &Schema) -> Result<()> {
+        let known = kinds.layouts.iter().map(|(kind, layout)| (kind.as_str(), layout.as_str()));
+        check_apart(&self.entry.name, known, schema)
+    }
+
+    /// Notes what a declaration brings, if what is noted is still this; returns what is noted then.
+    fn note(&self, known: &Kinds, schema: &'static Schema) -> Result<Option<Arc<Kinds>>> {
+        let layout = known.layout(schema.kind)?;
+        let becomes = noted_with(&self.entry.name, layout.as_ref(), schema).to_string();
+        let noted = self.store.change(|change| {
+            // Waits for all that write by the former layouts: each of them holds the table until it has committed.
+            change.lock(&mut [&*self.entry])?;
+            let now = self.kinds_in(change)?;
+            if !now.says_as(known) {
+                return Ok(None);
+            }
+            let generation = self.put_layout(change, schema.kind, &becomes, &now)?;
+            Ok(Some((generation, now)))
+        })?;
+        let Some((generation, noted)) = noted else { return Ok(None) };
+        let noted = noted.with_layout(generation, schema.kind, becomes);
+        Ok(Some(self.store.learn(&self.entry, noted)))
+    }
+
+    /// Reads what is noted of the table's kinds in a transaction that changes it.
+    pub(crate) fn kinds_in(&self, change: &Change<'_>) -> Result<Kinds, Trouble> {
+        let answer = change.ask(&kinds::read(&self.store.catalog, self.entry.id))?;
+        Ok(kinds::found(&answer)?)
+    }
+
+    /// Notes a layout, with what is known of the kind's states, and shows people its view; returns the generation from which on
+    /// it is so.
+    fn put_layout(&self, change: &Change<'_>, kind: &str, layout: &str, now: &Kinds) -> Result<i64, Trouble> {
+        let catalog = &self.store.catalog;
+        change.ask(&kinds::put(catalog, self.entry.id, kind, layout, &now.states(kind)))?;
+        if let Some(view) = views::of_kind(catalog, &self.entry, kind, layout) {
+            change.attempt(&view)?;
+        }
+        change.raise_generation()
+    }
+
+    /// Makes sure that the entities' own rows can be read by a declaration, by what is noted; `as_stored`: without being
+    /// converted.
+    pub(crate) fn check_rows_by(kinds: &Kinds, schema: &'static Schema, as_stored: bool) -> Result<()> {
+        match schema::rows(kinds.layout(schema.kind)?.as_ref(), &kinds.states(schema.kind), schema) {
+            Rows::Readable(version) if as_stored => {
+                Err(pending(schema, version, "asked for as they are stored"))
+            }
+            Rows::Own | Rows::Readable(_) => Ok(()),
+            Rows::Pending(version) => {
+                Err(pending(schema, version, "read where the keys of that version say"))
+            }
+            Rows::Unknown(version) => Err(unknown_version(schema, version)),
+        }
+    }
+
+    /// Returns the error that says why an index can't be read.
+    #[cold]
+    pub(crate) fn unread_index(&self, schema: &'static Schema, index: usize) -> Error {
+        let find = || {
+            let kinds = self.read_kinds()?;
+            let name = schema.indexes.get(index).map_or("", |index| index.name);
+            let layout = kinds.layout(schema.kind)?;
+            let why = schema::unread(layout.as_ref(), &kinds.states(schema.kind), schema, name, usize::MAX);
+            // It has become ready meanwhile: the caller reads an earlier state.
+            let why = why.unwrap_or(schema::Unread::Is(IndexState::Ready { since: 0 }));
+            let begun = self.store.query(&jobs::record::all(&self.store.catalog, self.entry.id))?;
+            let of_it = [format!("rebuild {} {name}", schema.kind), format!("convert {}", schema.kind)];
+            let begun = jobs::record::found(&begun)?;
+            let far = begun.iter().find(|(job, _)| of_it.contains(job)).map(|(_, job)| format!(" ({job})"));
+            Ok(layouts::unread(schema, name, &why, &far.unwrap_or_default()))
+        };
+        find().unwrap_or_else(|error: Error| error)
+    }
+}
+
+/// What a look at what is noted has come to.
+enum Looked {
+    Mask(IndexMask),
+    /// The layout is to be noted first.
+    ToNote(Noted),
+}
