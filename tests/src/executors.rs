@@ -183,9 +183,9 @@ macro_rules! on_other_executors {
     };
 }
 
-/// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor that has queues.
+/// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor that has jobs.
 #[macro_export]
-macro_rules! on_executors_with_queues {
+macro_rules! on_executors_with_jobs {
     ($($test:ident)+) => {
         #[cfg(feature = "postgres")]
         mod on_postgres {
@@ -206,6 +206,14 @@ macro_rules! on_executors_with_queues {
                 }
             )+
         }
+    };
+}
+
+/// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor that has queues.
+#[macro_export]
+macro_rules! on_executors_with_queues {
+    ($($test:ident)+) => {
+        $crate::on_executors_with_jobs! { $($test)+ }
 
         #[cfg(feature = "azure")]
         mod on_azure {

@@ -57,7 +57,10 @@ impl Attempt<'_> {
         if begins {
             *is_open = true;
             // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
-            calls.insert(0, statement::locks(self.work, self.store.identity.cast_signed(), is_alone));
+            calls.insert(
+                0,
+                statement::locks(&self.work.partitions, self.store.identity.cast_signed(), is_alone),
+            );
             let answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
             // The locks are asked for before the rows.
             let first = answers.len().saturating_sub(wanted.len());

@@ -39,11 +39,17 @@ impl PostgresTable {
         if let Some(mask) = self.entry.masks.get(schema, self.store.generation(), writes) {
             return Ok(mask);
         }
+        // Whether it is still so, each read and each plan finds out. What is refused is looked at anew: it may be so no more.
+        if let Some(known) = self.entry.kinds_at(self.store.generation())
+            && let Ok(Looked::Mask(mask)) = self.look(&known, schema, writes)
+        {
+            return Ok(mask);
+        }
         let mut kinds = self.read_kinds()?;
         // No layout comes back once another has replaced it, so the loop ends.
-        let mask = loop {
+        loop {
             let found = match self.look(&kinds, schema, writes)? {
-                Looked::Mask(mask) => break mask,
+                Looked::Mask(mask) => return Ok(mask),
                 Looked::ToNote(found) => found,
             };
             unclear(&found, schema)?;
@@ -53,30 +59,20 @@ impl PostgresTable {
                 // Another program was quicker.
                 None => self.read_kinds()?,
             };
-        };
-        if writes
-            && let Some(layout) = kinds.layout(schema.kind)?
-            && let Some(why) = schema::outdated(&layout, schema)
-        {
-            return Err(layouts::outdated(schema, &why));
         }
-        Ok(mask)
     }
 
     /// Returns the indexes that a declaration goes by, if the layout that is noted says as much, or nothing is written.
     fn look(&self, kinds: &Kinds, schema: &'static Schema, writes: bool) -> Result<Looked> {
         let layout = kinds.layout(schema.kind)?;
-        let found = match self.examine(kinds, schema) {
-            // A program that has written by it goes on, as long as it writes nothing that others know by another name by now.
-            Err(changed)
-                if changed.kind() == ErrorKind::LayoutChanged && self.entry.masks.has_written(schema) =>
-            {
-                if let Some(why) = layout.as_ref().and_then(|layout| schema::outdated(layout, schema)) {
-                    return Err(layouts::outdated(schema, &why));
-                }
-                Noted::Same
-            }
-            found => found?,
+        let outdated = layout.as_ref().and_then(|layout| schema::outdated(layout, schema));
+        let found = match (self.examine(kinds, schema), &outdated) {
+            // A program that has written by it goes on, as long as it writes nothing that others know otherwise by now.
+            (Err(changed), _) if changed.kind() != ErrorKind::LayoutChanged => return Err(changed),
+            (Err(changed), _) if !self.entry.masks.has_written(schema) => return Err(changed),
+            (Err(_), Some(why)) => return Err(layouts::outdated(schema, why)),
+            (Err(_), None) => Noted::Same,
+            (Ok(found), _) => found,
         };
         if writes && !matches!(found, Noted::Same | Noted::PreviousVersion) {
             return Ok(Looked::ToNote(found));
@@ -84,10 +80,11 @@ impl PostgresTable {
         let (mask, refusal) = schema::index_mask(layout.as_ref(), &kinds.states(schema.kind), schema);
         // What becomes of indexes is said in the table of their entities.
         let refusal = refusal.filter(|_| schema.lies_in(&self.entry.name));
-        let may_write = found == Noted::Same && refusal.is_none();
+        let may_write = found == Noted::Same && refusal.is_none() && outdated.is_none();
         self.entry.masks.set(schema, kinds.generation, mask, may_write);
-        match refusal {
-            Some(refusal) if writes => Err(refused(schema, layout.as_ref(), &refusal)),
+        match (refusal, outdated) {
+            (Some(refusal), _) if writes => Err(refused(schema, layout.as_ref(), &refusal)),
+            (None, Some(why)) if writes => Err(layouts::outdated(schema, &why)),
             _ => Ok(Looked::Mask(mask)),
         }
     }

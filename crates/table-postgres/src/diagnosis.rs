@@ -79,7 +79,7 @@ impl Diagnosis<'_> {
         }
         let generation = answers.next().and_then(|rows| rows.first());
         if let Some(generation) = generation.map(|row| column(row, 0)).transpose().map_err(Refused::whole)? {
-            store.observe_generation(generation);
+            store.correct_generation(generation);
             if self.reading.kinds.is_some_and(|kinds| kinds.generation != generation) {
                 // What is noted of kinds is another: whatever else is so, it is examined anew.
                 return Ok(None);

@@ -25,6 +25,12 @@ impl PostgresStore {
         self.generation.fetch_max(generation, Ordering::AcqRel);
     }
 
+    /// Takes note of the generation where a plan was refused that demanded another: it has fallen where the server has become one
+    /// that lacks the last changes, a standby or a copy of former times.
+    pub(crate) fn correct_generation(&self, generation: i64) {
+        self.generation.store(generation, Ordering::Release);
+    }
+
     /// Takes in what was read of a table's kinds.
     pub(crate) fn learn(&self, entry: &TableEntry, kinds: Kinds) -> Arc<Kinds> {
         self.observe_generation(kinds.generation);

@@ -105,14 +105,15 @@ impl Reading<'_> {
             } else {
                 None
             };
+            let check_kind = |kind: Option<&str>| match (layouts, kind) {
+                (Some(layouts), Some(kind)) => executor::check_by_properties(layouts, kind),
+                _ => Ok(()),
+            };
+            check_kind(row.kind.as_deref()).map_err(|error| row.refused(error))?;
             if is_read {
                 row.demand.check(old.map(|old| old.version)).map_err(|error| row.refused(error))?;
             }
-            if let Some(layouts) = layouts {
-                for kind in old.and_then(OldRow::kind).into_iter().chain(row.kind.as_deref()) {
-                    executor::check_by_properties(layouts, kind).map_err(|error| row.refused(error))?;
-                }
-            }
+            check_kind(old.and_then(OldRow::kind)).map_err(|error| row.refused(error))?;
             let becomes = match &row.act {
                 WorkAct::Keep => Ok(Becomes::Kept),
                 WorkAct::Remove => Ok(Becomes::Gone),

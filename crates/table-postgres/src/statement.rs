@@ -129,7 +129,7 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     let time = builder.params.add(Param::Number(frame.time));
     // A plan of messages alone has no partition.
     if frame.shares_locks && !work.partitions.is_empty() {
-        let part = locks_of(work, frame.identity, false, &mut builder.params);
+        let part = locks_of(&work.partitions, frame.identity, false, &mut builder.params);
         let part = builder.part(&part);
         // What nothing asks for is not evaluated.
         builder.demands.push(format!("(SELECT count(*) FROM {part}) > 0"));
@@ -176,17 +176,17 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     builder.finish()
 }
 
-/// Returns the statement that locks the partitions of a plan until its transaction ends: alone, or with others that do not
+/// Returns the statement that locks partitions until its transaction ends: alone, or with others that do not
 /// demand that rows are absent.
-pub(crate) fn locks(work: &Work, identity: i64, is_alone: bool) -> Call {
+pub(crate) fn locks(partitions: &[(u32, String)], identity: i64, is_alone: bool) -> Call {
     let mut params = Params::default();
-    let sql = locks_of(work, identity, is_alone, &mut params);
+    let sql = locks_of(partitions, identity, is_alone, &mut params);
     Call { sql, params }
 }
 
-fn locks_of(work: &Work, identity: i64, is_alone: bool, params: &mut Params) -> String {
+fn locks_of(all: &[(u32, String)], identity: i64, is_alone: bool, params: &mut Params) -> String {
     let (mut partitions, mut seeds) = (Vec::new(), Vec::new());
-    for (table, partition) in &work.partitions {
+    for (table, partition) in all {
         partitions.push(partition.clone());
         // The locks are the database's: those of other stores in it are others.
         seeds.push(identity ^ i64::from(*table));

@@ -130,10 +130,12 @@ impl StepAttempt<'_> {
         }
         let catalog = &self.store.catalog;
         let mut calls = vec![catalog.generation(), record::one(catalog, table.id, &step.name, true)];
-        let all = Work::together(self.works);
-        if !all.partitions.is_empty() {
+        let mut partitions: Vec<_> = self.works.iter().flat_map(|work| &work.partitions).cloned().collect();
+        partitions.sort_unstable();
+        partitions.dedup();
+        if !partitions.is_empty() {
             let is_alone = self.works.iter().any(Work::demands_absence);
-            calls.push(statement::locks(&all, self.store.identity.cast_signed(), is_alone));
+            calls.push(statement::locks(&partitions, self.store.identity.cast_signed(), is_alone));
         }
         *is_open = true;
         let answers = self.connection.begin_and_query(&begin, &calls).await.map_err(before)?;
@@ -142,7 +144,7 @@ impl StepAttempt<'_> {
         let found = answers.next().and_then(|rows| rows.first());
         let now = found.map(|row| column::<i64>(row, 0)).transpose().map_err(Refused::whole)?;
         if now != Some(generation) {
-            self.store.observe_generation(now.unwrap_or_default());
+            self.store.correct_generation(now.unwrap_or_default());
             return Err(Failed::Again);
         }
         let job = answers.next().map(|rows| record::found(rows)).transpose().map_err(Refused::whole)?;

@@ -99,10 +99,8 @@ impl TableEntry {
     /// Takes in what was read of the table's kinds.
     pub(crate) fn learn(&self, kinds: Kinds) -> Arc<Kinds> {
         let kinds = Arc::new(kinds);
-        let mut known = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_ref().is_none_or(|known| known.generation < kinds.generation) {
-            *known = Some(kinds.clone());
-        }
+        // Of two threads that have read it, one may have read a former state: then it is read once more.
+        *self.kinds.lock().unwrap_or_else(PoisonError::into_inner) = Some(kinds.clone());
         kinds
     }
 }

@@ -18,7 +18,7 @@ use super::filled;
 fn writers_of_both_releases_lose_nothing_while_an_index_is_made() {
     const MANY: u32 = 400;
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let staff = Mutex::new(filled(&store, MANY));
     let (is_over, written, refused) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -173,4 +173,8 @@ fn a_job_whose_process_is_killed_ends_right() {
 fn check(store: &table_core::Store, staff: &Staff) {
     assert_rows(&store.dynamic_table("Company").unwrap(), staff, Copies::OF[1]);
     assert_sound(store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    writers_of_both_releases_lose_nothing_while_an_index_is_made
 }

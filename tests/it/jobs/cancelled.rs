@@ -9,7 +9,7 @@ use super::{filled, key};
 #[test]
 fn a_rebuild_that_is_given_up_leaves_an_index_that_nobody_keeps() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = filled(&store, 1_500);
     let (old, new) = (store.table::<first::Employee>().unwrap(), store.table::<second::Employee>().unwrap());
     // While it is swept, and when it is half filled.
@@ -52,7 +52,7 @@ fn a_rebuild_that_is_given_up_leaves_an_index_that_nobody_keeps() {
 #[test]
 fn a_deletion_that_is_given_up_leaves_the_rest() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     filled(&store, 1_300);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -120,7 +120,7 @@ fn a_copy_goes_on_with_what_was_begun() {
 #[test]
 fn what_is_listed_is_given_up_by_its_name() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     filled(&store, 1_300);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -171,4 +171,10 @@ fn what_is_listed_is_given_up_by_its_name() {
     store.drop_table("Company").unwrap();
     assert_eq!(store.cancel_job(&making).unwrap_err().kind(), ErrorKind::TableNotFound);
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_rebuild_that_is_given_up_leaves_an_index_that_nobody_keeps
+    a_deletion_that_is_given_up_leaves_the_rest
+    what_is_listed_is_given_up_by_its_name
 }

@@ -12,7 +12,7 @@ use super::filled;
 #[test]
 fn a_thousand_damages_to_copies_are_found_and_mended() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let staff = filled(&store, 400);
     let table = store.table::<third::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -76,7 +76,7 @@ fn a_thousand_damages_to_copies_are_found_and_mended() {
 #[test]
 fn what_two_claim_is_told_and_left() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     filled(&store, 10);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -98,7 +98,7 @@ fn what_two_claim_is_told_and_left() {
 #[test]
 fn many_are_deleted_in_steps() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let mut staff = filled(&store, 1_300);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -128,4 +128,10 @@ fn many_are_deleted_in_steps() {
     assert_eq!(refused.unwrap().run().unwrap_err().kind(), ErrorKind::LayoutChanged);
     assert_rows(table.dynamic(), &staff, Copies::OF[1]);
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_thousand_damages_to_copies_are_found_and_mended
+    what_two_claim_is_told_and_left
+    many_are_deleted_in_steps
 }

@@ -3,7 +3,7 @@
 use integration_tests::releases::{Copies, assert_rows, second};
 use integration_tests::{Scratch, assert_sound, relaxed};
 use table_core::typed::Job;
-use table_core::{Entity, Store};
+use table_core::{Entity, Tables};
 
 use super::filled;
 
@@ -27,7 +27,7 @@ fn looked(mut job: Job<'_>, mut meanwhile: impl FnMut(u64)) -> (u64, u64) {
 #[test]
 fn each_row_is_looked_at_twice_however_few_are_found() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let mut staff = filled(&store, 20_000);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -57,7 +57,7 @@ fn each_row_is_looked_at_twice_however_few_are_found() {
 #[test]
 fn what_comes_to_be_found_behind_it_goes_too() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let mut staff = filled(&store, 1_000);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -100,7 +100,7 @@ fn what_comes_to_be_found_behind_it_goes_too() {
 #[test]
 fn of_a_query_with_a_limit_so_many_go() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let mut staff = filled(&store, 500);
     let table = store.table::<second::Employee>().unwrap();
     table.rebuild().unwrap().run().unwrap();
@@ -136,7 +136,7 @@ struct Line {
     level: u32,
 }
 
-fn lines(store: &Store, many: u32) -> table_core::Table<Line> {
+fn lines(store: &Tables, many: u32) -> table_core::Table<Line> {
     let table = store.table::<Line>().unwrap();
     let line = |at| Line { source: at % 7, at, level: at % 40 };
     assert!(table.bulk_insert((0..many).map(line)).unwrap().failures.is_empty());
@@ -146,7 +146,7 @@ fn lines(store: &Store, many: u32) -> table_core::Table<Line> {
 #[test]
 fn shards_are_gone_over_together() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed());
+    let store = scratch.tables_with(&relaxed());
     let table = lines(&store, 8_000);
     let is_there = |level| table.rows().all_shards().filter(|l| l.level.eq(level)).count().unwrap();
     // Those of one level are far from one another, and lie in every shard.
@@ -197,7 +197,7 @@ fn owes(member: &Member) -> bool {
 #[test]
 fn a_step_that_is_overtaken_deletes_nothing_by_halves() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Member>().unwrap();
     let member = |id| Member { club: "c".into(), id, owed: id % 2 };
     assert!(table.bulk_insert((0..40).map(member)).unwrap().failures.is_empty());
@@ -214,4 +214,12 @@ fn a_step_that_is_overtaken_deletes_nothing_by_halves() {
     assert_eq!(table.all().count().unwrap(), 30);
     assert!(table.check().unwrap().is_sound() && store.jobs().unwrap().is_empty());
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    each_row_is_looked_at_twice_however_few_are_found
+    what_comes_to_be_found_behind_it_goes_too
+    of_a_query_with_a_limit_so_many_go
+    shards_are_gone_over_together
+    a_step_that_is_overtaken_deletes_nothing_by_halves
 }

@@ -16,7 +16,7 @@ mod unending;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store, Tables};
 
 /// Employees that differ in everything.
 fn staff(many: u32) -> Staff {
@@ -34,7 +34,7 @@ fn first_of(staff: &Staff) -> Vec<first::Employee> {
     staff.iter().map(one).collect()
 }
 
-fn filled(store: &Store, many: u32) -> Staff {
+fn filled(store: &Tables, many: u32) -> Staff {
     let staff = staff(many);
     let report = store.table::<first::Employee>().unwrap().bulk_insert(first_of(&staff)).unwrap();
     assert!(report.failures.is_empty());
@@ -48,7 +48,7 @@ fn key(id: u32) -> table_core::Key<second::Employee> {
 #[test]
 fn an_index_that_is_added_is_made_and_says_so_until_then() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let mut staff = filled(&store, 1_200);
     let table = store.table::<second::Employee>().unwrap();
     let by_email = |email: &str| table.get(second::Employee::by_email("Sales", email));
@@ -139,7 +139,7 @@ fn a_step_that_finds_nothing_looks_on() {
 #[test]
 fn who_does_not_know_an_index_that_is_kept_writes_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = filled(&store, 30);
     let old = store.table::<first::Employee>().unwrap();
     let new = store.table::<second::Employee>().unwrap();
@@ -188,7 +188,7 @@ fn who_does_not_know_an_index_that_is_kept_writes_nothing() {
 #[test]
 fn what_was_planned_before_an_index_was_made_or_dropped_is_planned_again() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let mut staff = filled(&store, 30);
     let (old, new) = (store.table::<first::Employee>().unwrap(), store.table::<second::Employee>().unwrap());
     let mut calls = 0;
@@ -232,7 +232,7 @@ fn what_was_planned_before_an_index_was_made_or_dropped_is_planned_again() {
 #[test]
 fn two_that_claim_one_key_stop_the_job_until_one_of_them_changes() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let mut staff = filled(&store, 40);
     let old = store.table::<first::Employee>().unwrap();
     old.update(first::Employee::key("Sales", 30), |e| e.email = "10@contoso.com".into()).unwrap();
@@ -263,7 +263,7 @@ fn two_that_claim_one_key_stop_the_job_until_one_of_them_changes() {
 #[test]
 fn an_index_of_another_declaration_is_made_anew_and_keeps_writers_off_until_it_is_begun() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = filled(&store, 100);
     store.table::<second::Employee>().unwrap().rebuild().unwrap().run().unwrap();
     let third = store.table::<third::Employee>().unwrap();
@@ -291,7 +291,7 @@ fn an_index_of_another_declaration_is_made_anew_and_keeps_writers_off_until_it_i
 #[test]
 fn a_job_goes_on_where_it_is_from_any_handle() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = filled(&store, 1_500);
     let mut seen = Vec::new();
     for _ in 0..100 {
@@ -338,7 +338,7 @@ fn a_table_that_is_dropped_takes_its_jobs_and_states_along() {
 #[test]
 fn a_snapshot_from_before_an_index_was_ready_does_not_read_it() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     filled(&store, 50);
     let table = store.table::<second::Employee>().unwrap();
     let mut job = table.rebuild().unwrap();
@@ -421,7 +421,7 @@ fn an_index_over_tokens_of_sealed_values_is_made() {
 #[test]
 fn a_copy_that_is_made_has_what_the_entity_has() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     filled(&store, 3);
     let table = store.table::<second::Employee>().unwrap();
     let note = DynamicEntity::new("Sales", "empid_000001").with("Note", "kept");
@@ -447,4 +447,15 @@ fn each_step_that_can_be_left_out_is_there() {
             assert!(file.is_dir() || file.with_extension("rs").is_file(), "{test}");
         }
     }
+}
+
+integration_tests::on_executors_with_jobs! {
+    an_index_that_is_added_is_made_and_says_so_until_then
+    who_does_not_know_an_index_that_is_kept_writes_nothing
+    what_was_planned_before_an_index_was_made_or_dropped_is_planned_again
+    two_that_claim_one_key_stop_the_job_until_one_of_them_changes
+    an_index_of_another_declaration_is_made_anew_and_keeps_writers_off_until_it_is_begun
+    a_job_goes_on_where_it_is_from_any_handle
+    a_snapshot_from_before_an_index_was_ready_does_not_read_it
+    a_copy_that_is_made_has_what_the_entity_has
 }

@@ -273,13 +273,12 @@ pub fn noted_with(table: &str, noted: Option<&Layout>, schema: &Schema) -> Layou
     noted.map_or_else(|| Layout::of_in(schema, table), |noted| schema::united(table, noted, schema))
 }
 
-/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: a read changes nothing.
+/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted.
 pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<()> {
     examine(table, &noted.layouts()?, schema).map(drop)
 }
 
-/// Notes the layout of a kind that is about to be written, unless what is noted says it; what its writers go by. Without jobs
-/// no index is ever in another state than that it is ready.
+/// Notes the layout of a kind that is about to be written, unless what is noted says it: for executors without jobs.
 pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<IndexMask> {
     loop {
         let known = noted.layouts()?;
@@ -363,7 +362,8 @@ pub fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error 
 pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
     for (of, layout) in known {
         let layout = read(layout, of)?;
-        if layout.entity_type() == kind || layout.part_of_kind(kind).is_some() {
+        let (own, part) = (layout.entity_type(), layout.part_of_kind(kind));
+        if own == kind || part.is_some() || schema::other_version(&own, kind).is_some() {
             return Err(needs_its_struct(of, kind, None));
         }
         if let Some(index) = layout.indexes().find(|index| layout.index_kind(index) == kind) {

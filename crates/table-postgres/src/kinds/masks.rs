@@ -40,8 +40,6 @@ impl Masks {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let known = KnownDeclaration { schema, generation, mask, may_write, has_written: may_write };
         match all.iter_mut().find(|known| std::ptr::eq(known.schema, schema)) {
-            // Of two threads that have looked, one may have seen a former state.
-            Some(former) if former.generation > generation => {}
             Some(former) => {
                 *former = KnownDeclaration { has_written: may_write || former.has_written, ..known }
             }

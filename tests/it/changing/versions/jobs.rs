@@ -202,3 +202,12 @@ fn what_a_property_was_called_is_written_anew_by_the_migration() {
     assert!(staff.check().unwrap().is_sound());
     integration_tests::assert_sound(&store);
 }
+
+integration_tests::on_executors_with_jobs! {
+    anybody_goes_on_with_what_somebody_has_begun
+    a_conversion_that_is_begun_is_not_given_up
+    two_handles_share_the_work
+    rows_of_every_version_become_the_last_one
+    a_row_of_a_former_version_that_turns_up_later_is_read_as_well
+    what_a_property_was_called_is_written_anew_by_the_migration
+}

@@ -1,7 +1,7 @@
 //! Versions in which entities have other keys.
 
 use integration_tests::Scratch;
-use table_core::{Entity, ErrorKind, IfMatch, Store};
+use table_core::{Entity, ErrorKind, IfMatch, Tables};
 
 use super::{EmployeeV1, filled, first, v1};
 
@@ -74,7 +74,7 @@ fn assert_pending<T: std::fmt::Debug>(found: table_core::Result<T>) {
 }
 
 /// What is to hold while rows are moved: whatever has an answer has the right one.
-fn assert_served(store: &Store, many: u32) {
+fn assert_served(store: &Tables, many: u32) {
     let staff = store.table::<Employee>().unwrap();
     let snapshot = store.snapshot().unwrap();
     for id in (0..many).step_by(97) {
@@ -167,4 +167,21 @@ fn a_conversion_that_changes_a_key_behind_its_template_is_refused() {
     assert_eq!(staff.all().into_iter().filter(Result::is_err).count(), 3);
     let error = store.migration::<Renumbered>().unwrap().run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotConverted, "{error}");
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_key_that_does_not_tell_the_former_one_waits
+    two_that_come_to_have_one_key_stop_it
+    a_conversion_that_changes_a_key_behind_its_template_is_refused
+}
+
+// A call that is awaited reads what is there now, and so do calls that are run as such.
+#[cfg(feature = "postgres")]
+mod blocking_on_postgres {
+    use integration_tests::executors::Executor;
+
+    #[test]
+    fn one_is_read_by_its_new_key_wherever_it_is_and_all_else_waits() {
+        Executor::Postgres.run(super::one_is_read_by_its_new_key_wherever_it_is_and_all_else_waits);
+    }
 }

@@ -13,7 +13,7 @@ mod stopped;
 mod writes;
 
 use integration_tests::Scratch;
-use table_core::{Entity, Query, Store};
+use table_core::{Entity, Query, Tables};
 
 /// The first release.
 pub(super) mod v1 {
@@ -113,8 +113,8 @@ fn second(id: u32) -> v2::Employee {
     v2::Employee { department, id, first_name, last_name, age: u8::try_from(age).unwrap(), email, level: 1 }
 }
 
-fn filled(scratch: &Scratch, many: u32) -> Store {
-    let store = scratch.store();
+fn filled(scratch: &Scratch, many: u32) -> Tables {
+    let store = scratch.tables();
     let report = store.table::<v1::Employee>().unwrap().bulk_insert((0..many).map(first)).unwrap();
     assert!(report.failures.is_empty());
     store
@@ -125,7 +125,7 @@ fn key(id: u32) -> table_core::Key<v2::Employee> {
 }
 
 /// How many rows there are of each kind, as they are stored.
-fn kinds(store: &Store) -> Vec<(String, usize)> {
+fn kinds(store: &Tables) -> Vec<(String, usize)> {
     let mut kinds = std::collections::BTreeMap::new();
     for row in store.dynamic_table("Company").unwrap().query(&Query::new()).unwrap() {
         let row = row.unwrap();
@@ -136,7 +136,7 @@ fn kinds(store: &Store) -> Vec<(String, usize)> {
 }
 
 /// Every entity is of version 2, and its copies are what they are to be.
-fn assert_converted(store: &Store, many: usize) {
+fn assert_converted(store: &Tables, many: usize) {
     let staff = store.table::<v2::Employee>().unwrap();
     let of = |kind: &str| (kind.to_owned(), many);
     assert_eq!(

@@ -171,7 +171,7 @@ fn a_migration_explains_what_it_takes() {
 #[test]
 fn a_store_without_such_rows_has_nothing_to_migrate() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     assert!(!store.migration::<Employee>().unwrap().is_needed());
     staff.insert(&second(1)).unwrap();
@@ -224,9 +224,19 @@ mod rooms {
 #[test]
 fn a_struct_that_others_see_is_made_from_a_private_one() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let before = rooms::before::Room { house: "North".into(), id: 7 };
     store.table::<rooms::before::Room>().unwrap().insert(&before).unwrap();
     let found = store.table::<rooms::Room>().unwrap().get(rooms::Room::key("North", 7)).unwrap().unwrap();
     assert_eq!((&*found.house, found.id, &*found.name), ("North", 7, "North 7"));
+}
+
+integration_tests::on_executors_with_jobs! {
+    every_way_of_reading_converts_first
+    a_page_goes_on_where_the_one_before_ended_whatever_is_converted_between_them
+    what_can_t_be_read_of_a_former_version_says_so
+    nothing_is_written_before_a_migration_is_begun_and_the_older_program_goes_on
+    a_migration_explains_what_it_takes
+    a_store_without_such_rows_has_nothing_to_migrate
+    a_struct_that_others_see_is_made_from_a_private_one
 }

@@ -1,12 +1,12 @@
 //! Entities that can't be converted.
 
 use integration_tests::Scratch;
-use table_core::{ErrorKind, Store};
+use table_core::{ErrorKind, Tables};
 
 use super::v2::Employee;
 use super::{assert_converted, filled, key, second, v1};
 
-fn with_bad_ones(scratch: &Scratch) -> Store {
+fn with_bad_ones(scratch: &Scratch) -> Tables {
     let store = filled(scratch, 40);
     let older = store.table::<v1::Employee>().unwrap();
     older.update(v1::Employee::key("Sales", 11), |e| e.name = "Cher".into()).unwrap();
@@ -83,4 +83,10 @@ fn two_entities_that_come_to_claim_one_key_of_a_unique_index_stop_the_index_alon
     staff.update(key(4), |e| e.email = "4@contoso.com".into()).unwrap();
     store.migration::<Employee>().unwrap().run().unwrap();
     assert_converted(&store, 20);
+}
+
+integration_tests::on_executors_with_jobs! {
+    one_that_can_t_be_converted_is_one_error_among_the_others
+    the_migration_stops_there_says_why_and_goes_on_when_it_is_mended
+    two_entities_that_come_to_claim_one_key_of_a_unique_index_stop_the_index_alone
 }

@@ -112,7 +112,7 @@ fn the_former_program_writes_no_more_once_it_is_begun_and_misreads_nothing() {
 #[test]
 fn what_neither_version_knows_is_carried_along() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let badged = store.table::<super::Badged>().unwrap();
     for id in 0..4 {
         let v1::Employee { department, id, name, age, email } = first(id);
@@ -131,4 +131,11 @@ fn what_neither_version_knows_is_carried_along() {
         assert!(row.get("Name").is_none() && row.get("FirstName").is_some());
     }
     assert_converted(&store, 4);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_change_converts_the_entity_that_it_finds
+    a_converted_entity_keeps_its_version
+    the_former_program_writes_no_more_once_it_is_begun_and_misreads_nothing
+    what_neither_version_knows_is_carried_along
 }
