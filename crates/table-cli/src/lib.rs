@@ -12,6 +12,7 @@ mod cli;
 mod commands;
 mod copies;
 mod declared;
+mod data;
 mod failure;
 mod help;
 mod kinds;

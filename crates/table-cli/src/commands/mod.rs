@@ -11,6 +11,10 @@ mod get;
 mod itself;
 mod jobs;
 mod keys;
+mod copy;
+mod diff;
+mod export;
+mod import;
 mod ls;
 mod maintain;
 mod outbox;
@@ -30,6 +34,14 @@ use crate::session::Session;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Copy tables to another store, or to and from files
+    Copy(copy::Copy),
+    /// Compare two stores or files
+    Diff(diff::Diff),
+    /// Write entities to a file
+    Export(export::Export),
+    /// Write the entities of a file to a table
+    Import(import::Import),
     /// List the tables and the kinds of entities in them
     Ls(ls::Ls),
     /// Draw how kinds of entities are declared
@@ -98,6 +110,10 @@ impl Command {
     /// Carries the command out.
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         match self {
+            Self::Copy(command) => command.run(session),
+            Self::Diff(command) => command.run(session),
+            Self::Export(command) => command.run(session),
+            Self::Import(command) => command.run(session),
             Self::Ls(command) => command.run(session),
             Self::Schema(command) => command.run(session),
             Self::Get(command) => command.run(session),

@@ -1,0 +1,100 @@
+//! Contents into a store.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use sha2::{Digest, Sha256};
+use table_core::blob::Blob;
+use table_core::{DynamicEntity, ErrorKind, Tables, Value};
+
+use super::contents::{Contents, find};
+use super::{hex, reference};
+use crate::failure::Failure;
+
+/// So many blobs are remembered that were brought into the store, so that entities share them again.
+const REMEMBERED: usize = 65_536;
+
+/// Brings contents into a store.
+pub(crate) struct BlobReader {
+    contents: Contents,
+    brought: HashMap<Vec<u8>, Blob>,
+}
+
+impl BlobReader {
+    /// Makes a reader of these contents.
+    pub(crate) fn new(contents: Contents) -> Self {
+        Self { contents, brought: HashMap::new() }
+    }
+
+    /// Brings the contents that an entity refers to into the store, and lets the entity refer to them there. Returns why it
+    /// can't be: a content is missing, or is not what its name says.
+    pub(crate) fn bring(
+        &mut self,
+        tables: &Tables,
+        entity: &mut DynamicEntity,
+    ) -> Result<Option<String>, Failure> {
+        let mut found: Vec<(String, Blob, Vec<u8>)> = Vec::new();
+        for (name, value) in entity.properties() {
+            if let Some((blob, bytes)) = reference(value.as_value_ref()) {
+                found.push((name.to_owned(), blob, bytes.to_vec()));
+            }
+        }
+        for (name, blob, bytes) in found {
+            let new = match self.brought.get(&bytes) {
+                Some(known) => *known,
+                None => match self.upload(tables, &blob, &bytes)? {
+                    Ok(new) => new,
+                    Err(why) => return Ok(Some(format!("the blob of `{name}` {why}"))),
+                },
+            };
+            if self.brought.len() >= REMEMBERED {
+                self.brought.clear();
+            }
+            self.brought.insert(bytes, new);
+            entity.set(&name, Value::from(new));
+        }
+        Ok(None)
+    }
+
+    /// Uploads what a reference refers to; the words say what is wrong with it.
+    fn upload(&self, tables: &Tables, blob: &Blob, bytes: &[u8]) -> Result<Result<Blob, String>, Failure> {
+        let directory = match &self.contents {
+            Contents::Nowhere => return Ok(Err("has no contents".into())),
+            Contents::Store(from) => {
+                return match tables.import_blob(from, blob) {
+                    Ok(new) => Ok(Ok(new)),
+                    Err(error) if error.kind() == ErrorKind::BlobGone => Ok(Err(format!("is gone: {error}"))),
+                    Err(error) => Err(error.into()),
+                };
+            }
+            Contents::Directory(directory) => directory,
+        };
+        let noted = match find(directory, bytes)? {
+            Ok(noted) => noted,
+            // The store that it comes from has it.
+            Err(_) if blob.open(tables).is_ok() => return Ok(Ok(*blob)),
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut hashing = Hashing { reader: noted.file, hash: Sha256::new() };
+        let new = tables.upload(&noted.content_type, &mut hashing)?;
+        if hex(&hashing.hash.finalize()) != noted.digest || new.len() != blob.len() {
+            let path = noted.path.display();
+            return Ok(Err(format!("has other contents than it had: `{path}` is damaged")));
+        }
+        Ok(Ok(new))
+    }
+}
+
+/// Hashes what is read.
+struct Hashing<R> {
+    reader: R,
+    hash: Sha256,
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.hash.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}

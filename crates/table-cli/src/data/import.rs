@@ -1,0 +1,130 @@
+//! Entities into a table: one thread reads while another writes.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use table_core::{DynamicEntity, Tables};
+
+use super::blobs::BlobReader;
+use super::counts::Counts;
+use super::journal::{Journal, Progress};
+use super::kinds::ENTITY_TYPE;
+use super::load::Loader;
+use super::read::{Chunk, FileReader};
+use super::reject::{Reject, Rejects};
+use crate::failure::Failure;
+
+/// So many chunks are read before they are written: one waits while another is written.
+const AHEAD: usize = 1;
+
+/// What gives entities, a chunk at a time.
+pub(crate) trait Chunks {
+    /// Returns the next chunk; `None` at the end.
+    fn chunk(&mut self) -> Result<Option<Chunk>, Failure>;
+}
+
+impl<R: Read> Chunks for FileReader<R> {
+    fn chunk(&mut self) -> Result<Option<Chunk>, Failure> {
+        Self::chunk(self)
+    }
+}
+
+/// An import that runs.
+pub(crate) struct Import<'i> {
+    pub(crate) tables: &'i Tables,
+    pub(crate) loader: Loader<'i>,
+    pub(crate) rejects: Rejects,
+    /// There is none of what comes by a pipe.
+    pub(crate) journal: Option<Journal>,
+    pub(crate) progress: Progress,
+    /// What brings the contents of blobs.
+    pub(crate) blobs: Option<BlobReader>,
+    /// The properties that are to be sealed, of the kinds of the source, by the text of `EntityType`.
+    pub(crate) secrets: BTreeMap<String, Vec<String>>,
+}
+
+impl Import<'_> {
+    /// Writes all entities that the source gives; returns what became of them.
+    pub(crate) fn run(&mut self, mut source: impl Chunks + Send) -> Result<Counts, Failure> {
+        thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(AHEAD);
+            scope.spawn(move || read_all(&mut source, &sender));
+            self.write_all(&receiver)
+        })?;
+        Ok(self.progress.counts.clone())
+    }
+
+    fn write_all(&mut self, chunks: &Receiver<Result<Chunk, Failure>>) -> Result<(), Failure> {
+        for chunk in chunks {
+            self.write(chunk?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns why an entity is not written whose sealed values were opened: the table would keep them open.
+    fn unsealed(&mut self, entity: &DynamicEntity) -> Option<String> {
+        let text = entity.get(ENTITY_TYPE)?.as_str()?;
+        let secrets = self.secrets.get(text)?;
+        let name =
+            secrets.iter().find(|name| entity.get(name).is_some() && !self.loader.seals(text, name))?;
+        Some(format!(
+            "the table does not seal `{name}` of `{text}`: open the table by the struct once, so that it notes the kind"
+        ))
+    }
+
+    fn write(&mut self, chunk: Chunk) -> Result<(), Failure> {
+        let Chunk { mut items, mut rejects, to, .. } = chunk;
+        if let Some(journal) = &mut self.journal {
+            journal.begin(to)?;
+        }
+        let unread = u64::try_from(rejects.len()).unwrap_or_default();
+        if let Some(blobs) = &mut self.blobs {
+            let mut kept = Vec::with_capacity(items.len());
+            for mut item in items {
+                match blobs.bring(self.tables, &mut item.entity)? {
+                    None => kept.push(item),
+                    Some(why) => rejects.push(Reject::of(item.line, &item.entity, why)),
+                }
+            }
+            items = kept;
+        }
+        if !self.secrets.is_empty() {
+            let mut kept = Vec::with_capacity(items.len());
+            for item in items {
+                match self.unsealed(&item.entity) {
+                    None => kept.push(item),
+                    Some(why) => rejects.push(Reject::of(item.line, &item.entity, why)),
+                }
+            }
+            items = kept;
+        }
+        let without = u64::try_from(rejects.len()).unwrap_or_default() - unread;
+        let mut counts = self.loader.load(items, &mut rejects)?;
+        counts.read += unread + without;
+        counts.rejected += unread + without;
+        rejects.sort_by_key(|reject| reject.line);
+        self.progress.reject_bytes = self.rejects.write(&rejects)?;
+        self.progress.counts.add(&counts);
+        self.progress.done = to;
+        match &mut self.journal {
+            Some(journal) => journal.done(&self.progress),
+            None => Ok(()),
+        }
+    }
+}
+
+fn read_all(source: &mut impl Chunks, chunks: &SyncSender<Result<Chunk, Failure>>) {
+    loop {
+        let (chunk, is_last) = match source.chunk() {
+            Ok(Some(chunk)) => (Ok(chunk), false),
+            Ok(None) => return,
+            Err(failure) => (Err(failure), true),
+        };
+        // The writer has given up.
+        if chunks.send(chunk).is_err() || is_last {
+            return;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What rows are to the kinds that a table has noted: entities, copies, or neither.
+
+use std::collections::BTreeMap;
+
+use table_core::introspect::{KindInfo, RowOf};
+use table_core::schema::other_version;
+use table_core::{ErrorKind, Tables};
+
+use crate::failure::Failure;
+
+/// So many texts of `EntityType` are remembered: more than a table has kinds and indexes.
+const REMEMBERED: usize = 4_096;
+
+/// The property by which rows say what they are.
+pub(crate) const ENTITY_TYPE: &str = "EntityType";
+
+/// The kinds that a table has noted.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds {
+    infos: Vec<KindInfo>,
+    secrets: Vec<Secrets>,
+    known: BTreeMap<String, RowClass>,
+}
+
+/// The properties of a kind that are not as they were given.
+#[derive(Debug, Default)]
+struct Secrets {
+    /// Those that are sealed.
+    sealed: Vec<String>,
+    /// Those that hold the tokens of sealed ones.
+    tokens: Vec<String>,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowClass {
+    /// A row that no kind declares.
+    Free,
+    /// An entity of the kind of this number, or a part of one.
+    Entity(usize),
+    /// A row that the store makes of entities of the kind of this number: a copy, a list, a summary.
+    Copy(usize),
+}
+
+impl Kinds {
+    /// Reads the kinds that the table of this name has noted. A store that notes none has none.
+    pub(crate) fn of(tables: &Tables, table: &str) -> Result<Self, Failure> {
+        let infos = match tables.kinds() {
+            Ok(kinds) => kinds.into_iter().filter(|kind| kind.table().eq_ignore_ascii_case(table)).collect(),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let secrets = infos.iter().map(Secrets::of).collect();
+        Ok(Self { infos, secrets, known: BTreeMap::new() })
+    }
+
+    /// Returns the kinds.
+    pub(crate) fn infos(&self) -> &[KindInfo] {
+        &self.infos
+    }
+
+    /// Returns the number of the kind of this name; the failure names those that there are.
+    pub(crate) fn number_of(&self, table: &str, kind: &str) -> Result<usize, Failure> {
+        self.infos.iter().position(|info| info.kind() == kind).ok_or_else(|| {
+            let known: Vec<_> = self.infos.iter().map(|info| format!("`{}`", info.kind())).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Failure::NotFound(format!("the table `{table}` has no kind `{kind}`; it has {known}"))
+        })
+    }
+
+    /// Returns what a row is that bears this text as its `EntityType`.
+    pub(crate) fn class(&mut self, entity_type: Option<&str>) -> RowClass {
+        let Some(text) = entity_type.filter(|_| !self.infos.is_empty()) else { return RowClass::Free };
+        if let Some(known) = self.known.get(text) {
+            return *known;
+        }
+        let class = self.find(text);
+        if self.known.len() < REMEMBERED {
+            self.known.insert(text.to_owned(), class);
+        }
+        class
+    }
+
+    fn find(&self, text: &str) -> RowClass {
+        for (number, info) in self.infos.iter().enumerate() {
+            match info.row_of_type(text) {
+                Some(RowOf::Index(_)) => return RowClass::Copy(number),
+                Some(_) => return RowClass::Entity(number),
+                None => {}
+            }
+            // Rows that are still to be converted.
+            if info.lies_here() && other_version(&info.entity_type(), text).is_some() {
+                return RowClass::Entity(number);
+            }
+            if info.indexes().iter().any(|index| other_version(&index.entity_type, text).is_some()) {
+                return RowClass::Copy(number);
+            }
+        }
+        RowClass::Free
+    }
+
+    /// Returns the properties that a kind seals.
+    pub(crate) fn sealed(&self, kind: usize) -> &[String] {
+        self.secrets.get(kind).map_or(&[], |secrets| &secrets.sealed)
+    }
+
+    /// Returns the properties in which a kind keeps the tokens of sealed ones.
+    pub(crate) fn tokens(&self, kind: usize) -> &[String] {
+        self.secrets.get(kind).map_or(&[], |secrets| &secrets.tokens)
+    }
+
+    /// Returns the properties that are sealed, of each kind that seals some, by the text of `EntityType`.
+    pub(crate) fn secrets(&self) -> BTreeMap<String, Vec<String>> {
+        let sealing = self.infos.iter().zip(&self.secrets).filter(|(_, secrets)| !secrets.sealed.is_empty());
+        sealing.map(|(info, secrets)| (info.entity_type(), secrets.sealed.clone())).collect()
+    }
+
+    /// Returns whether any kind seals properties.
+    pub(crate) fn seal(&self) -> bool {
+        self.secrets.iter().any(|secrets| !secrets.sealed.is_empty())
+    }
+
+    /// Returns the name of a kind.
+    pub(crate) fn name(&self, kind: usize) -> &str {
+        self.infos.get(kind).map_or("", KindInfo::kind)
+    }
+}
+
+impl Secrets {
+    fn of(info: &KindInfo) -> Self {
+        let mut secrets = Self::default();
+        for property in info.properties() {
+            secrets.tokens.extend(property.token);
+            if property.encrypted {
+                secrets.sealed.push(property.name);
+            }
+        }
+        secrets
+    }
+}

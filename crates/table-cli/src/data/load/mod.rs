@@ -1,0 +1,150 @@
+//! Entities into a table: in batches of one partition, many of which share a transaction.
+
+mod batches;
+mod settle;
+
+use clap::ValueEnum;
+use table_core::{Batch, DynamicEntity, DynamicTable, ETag, Tables, Value};
+
+use super::counts::Counts;
+use super::kinds::{ENTITY_TYPE, Kinds, RowClass};
+use super::read::Item;
+use super::reject::Reject;
+use crate::failure::Failure;
+
+/// What becomes of an entity whose keys are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// It is refused.
+    #[default]
+    Insert,
+    /// It is left out, and the one that is there stays.
+    Skip,
+    /// Its properties are set on the one that is there.
+    Merge,
+    /// It takes the place of the one that is there.
+    Replace,
+}
+
+impl Mode {
+    /// Returns its name, as `--mode` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::Skip => "skip",
+            Self::Merge => "merge",
+            Self::Replace => "replace",
+        }
+    }
+
+    fn add(self, batch: Batch, entity: DynamicEntity) -> Batch {
+        match self {
+            Self::Insert | Self::Skip => batch.insert(entity),
+            Self::Merge => batch.insert_or_merge(entity),
+            Self::Replace => batch.put(entity),
+        }
+    }
+
+    fn write(self, table: &DynamicTable, entity: &DynamicEntity) -> table_core::Result<ETag> {
+        match self {
+            Self::Insert | Self::Skip => table.insert(entity),
+            Self::Merge => table.insert_or_merge(entity),
+            Self::Replace => table.put(entity),
+        }
+    }
+}
+
+/// How entities are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Writing {
+    pub(crate) mode: Mode,
+    /// Whether rows are written as they are, copies among them.
+    pub(crate) is_raw: bool,
+    /// Entities before this line may be in the table already, of a run that was cut short.
+    pub(crate) repeated: u64,
+}
+
+/// Writes entities into a table.
+pub(crate) struct Loader<'s> {
+    tables: &'s Tables,
+    table: DynamicTable,
+    kinds: Kinds,
+    writing: Writing,
+}
+
+impl<'s> Loader<'s> {
+    /// Makes a loader of the table of this name, which is made if there is none.
+    pub(crate) fn new(tables: &'s Tables, table: &str, writing: Writing) -> Result<Self, Failure> {
+        let table = tables.create_table_if_missing(table)?;
+        let kinds = Kinds::of(tables, table.name())?;
+        let table = if writing.is_raw { table.raw() } else { table };
+        Ok(Self { tables, table, kinds, writing })
+    }
+
+    /// Returns the kinds that the table has noted.
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// Returns whether the table seals a property of the entities that bear this text as their `EntityType`.
+    pub(crate) fn seals(&mut self, entity_type: &str, property: &str) -> bool {
+        match self.kinds.class(Some(entity_type)) {
+            RowClass::Entity(kind) => self.kinds.sealed(kind).iter().any(|sealed| sealed == property),
+            RowClass::Free | RowClass::Copy(_) => false,
+        }
+    }
+
+    /// Writes the entities, in their order within each partition, and returns what became of them.
+    pub(crate) fn load(&mut self, items: Vec<Item>, rejects: &mut Vec<Reject>) -> Result<Counts, Failure> {
+        let mut counts = Counts { read: u64::try_from(items.len()).unwrap_or_default(), ..Counts::default() };
+        let mut items = items;
+        if !self.writing.is_raw && !self.kinds.infos().is_empty() {
+            items.retain(|item| {
+                let is_copy = self.is_copy(&item.entity);
+                counts.copies += u64::from(is_copy);
+                !is_copy
+            });
+        }
+        // Stable: of two entities of one key the later one is written later.
+        items.sort_by(|one, other| one.entity.partition_key().cmp(other.entity.partition_key()));
+        while !items.is_empty() {
+            let repeated = batches::take_repeated(&mut items);
+            self.load_distinct(&items, &mut counts, rejects)?;
+            items = repeated;
+        }
+        Ok(counts)
+    }
+
+    /// Writes entities of different keys, which stand by their partitions.
+    fn load_distinct(
+        &self,
+        items: &[Item],
+        counts: &mut Counts,
+        rejects: &mut Vec<Reject>,
+    ) -> Result<(), Failure> {
+        let cuts = batches::cut(items);
+        let mode = self.writing.mode;
+        let batch = |items: &[Item]| {
+            let partition = items.first().map_or("", |item| item.entity.partition_key());
+            let batch = self.table.batch(partition);
+            items.iter().fold(batch, |batch, item| mode.add(batch, item.entity.clone()))
+        };
+        let parts: Vec<&[Item]> =
+            cuts.into_iter().map(|range| items.get(range).unwrap_or_default()).collect();
+        let report = self.tables.bulk(parts.iter().map(|part| batch(part)))?;
+        let mut failures = report.failures.into_iter().peekable();
+        for (number, part) in (0_u64..).zip(&parts) {
+            match failures.next_if(|failure| failure.index == number) {
+                None => counts.written += u64::try_from(part.len()).unwrap_or_default(),
+                Some(failure) => self.settle(part, failure.error, counts, rejects)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the table makes a row itself.
+    fn is_copy(&mut self, entity: &DynamicEntity) -> bool {
+        let text = entity.get(ENTITY_TYPE).and_then(Value::as_str);
+        matches!(self.kinds.class(text), RowClass::Copy(_))
+    }
+}

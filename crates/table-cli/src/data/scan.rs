@@ -1,0 +1,199 @@
+//! The rows of a table, in order, by pages.
+
+use std::time::Duration;
+
+use table_core::odata::Source;
+use table_core::query::PageBudget;
+use table_core::store::{EncryptingTable, Row};
+use table_core::{
+    Continuation, DynamicEntity, DynamicTable, Filter, Query, Snapshot, Tables, Value, ValueRef,
+};
+
+use super::counts::Counts;
+use super::kinds::{ENTITY_TYPE, Kinds, RowClass};
+use crate::failure::Failure;
+
+/// A page is a snapshot of its own, and ends when it has taken so long: what is overwritten meanwhile can't be used again.
+const PAGE: PageBudget = PageBudget::new(1_000).time(Duration::from_millis(200));
+
+/// Which rows of a table are wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) kind: Option<String>,
+    pub(crate) filter: Option<Filter>,
+    pub(crate) select: Vec<String>,
+    /// Without the rows that the store makes itself.
+    pub(crate) entities_only: bool,
+    /// All rows of one moment.
+    pub(crate) consistent: bool,
+    /// Whether the store was opened with the keys of what is sealed.
+    pub(crate) has_keys: bool,
+}
+
+/// What takes rows.
+pub(crate) trait Takes {
+    /// Takes a row.
+    fn row(&mut self, row: &impl Source) -> Result<(), Failure>;
+
+    /// Is told that a page has ended, and with it the snapshot that its rows were read in.
+    fn page(&mut self) -> Result<(), Failure>;
+}
+
+/// The rows of a table.
+pub(crate) struct Scan {
+    table: DynamicTable,
+    query: Query,
+    snapshot: Option<Snapshot>,
+    rows: RowFilter,
+    /// Opens what is sealed.
+    opened: Option<EncryptingTable>,
+}
+
+impl Scan {
+    /// Makes ready to read the rows of the table of this name.
+    pub(crate) fn new(tables: &Tables, table: &str, wanted: &Wanted) -> Result<Self, Failure> {
+        let table = tables.dynamic_table(table)?;
+        let kinds = Kinds::of(tables, table.name())?;
+        let only = match &wanted.kind {
+            Some(kind) => Only::Kind(kinds.number_of(table.name(), kind)?),
+            None if wanted.entities_only => Only::Entities,
+            None => Only::All,
+        };
+        let opens = wanted.has_keys && kinds.seal();
+        let mut query = Query::new();
+        if let Some(filter) = &wanted.filter {
+            query = query.filter(filter.clone());
+        }
+        if !wanted.select.is_empty() {
+            let names = wanted.select.iter().map(String::as_str);
+            query = query.select(names.chain([ENTITY_TYPE]));
+        }
+        let snapshot = wanted.consistent.then(|| tables.snapshot()).transpose()?;
+        let opened = opens.then(|| table.encrypting(|_, _, _| false));
+        let rows = RowFilter { kinds, only, opens, counts: Counts::default() };
+        Ok(Self { table, query, snapshot, rows, opened })
+    }
+
+    /// Returns the name of the table, as it was given at creation.
+    pub(crate) fn table_name(&self) -> &str {
+        self.table.name()
+    }
+
+    /// Returns the kinds that the table has noted.
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.rows.kinds
+    }
+
+    /// Gives `taker` each row that is wanted; returns how many there were, and how many were left out.
+    pub(crate) fn run(&mut self, taker: &mut impl Takes) -> Result<Counts, Failure> {
+        if let (Some(opened), Some(_)) = (&self.opened, &self.snapshot) {
+            for entity in opened.query(&self.query)? {
+                self.rows.give_opened(entity?, taker)?;
+            }
+            taker.page()?;
+            return Ok(self.take_counts());
+        }
+        let mut after = None;
+        loop {
+            after = self.page(after.as_ref(), taker)?;
+            taker.page()?;
+            if after.is_none() {
+                return Ok(self.take_counts());
+            }
+        }
+    }
+
+    /// Gives `taker` the rows of a page; returns where the next one begins, if there is more.
+    pub(crate) fn page(
+        &mut self,
+        after: Option<&Continuation>,
+        taker: &mut impl Takes,
+    ) -> Result<Option<Continuation>, Failure> {
+        let Self { table, query, snapshot, rows, opened } = self;
+        if let Some(opened) = opened {
+            let page = opened.page(query, PAGE, after)?;
+            for entity in page.entities {
+                rows.give_opened(entity, taker)?;
+            }
+            return Ok(page.next);
+        }
+        let each = |row: &Row<'_>| rows.give(row, taker);
+        match snapshot {
+            Some(snapshot) => snapshot.page_with(table, query, PAGE, after, each),
+            None => table.page_with(query, PAGE, after, each),
+        }
+    }
+
+    /// Returns how many rows there were since this was last asked.
+    pub(crate) fn take_counts(&mut self) -> Counts {
+        std::mem::take(&mut self.rows.counts)
+    }
+}
+
+enum Only {
+    All,
+    Entities,
+    Kind(usize),
+}
+
+/// Tells rows that are wanted from others, and counts both.
+struct RowFilter {
+    kinds: Kinds,
+    only: Only,
+    opens: bool,
+    counts: Counts,
+}
+
+impl RowFilter {
+    fn give(&mut self, row: &impl Source, taker: &mut impl Takes) -> Result<(), Failure> {
+        let class = self.kinds.class(row.property(ENTITY_TYPE)?.and_then(ValueRef::as_str));
+        match (class, &self.only) {
+            (RowClass::Entity(kind), Only::Kind(only)) if kind != *only => return Ok(()),
+            (RowClass::Free, Only::Kind(_)) => return Ok(()),
+            (RowClass::Copy(_), Only::Entities | Only::Kind(_)) => {
+                self.counts.copies += 1;
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let RowClass::Entity(kind) | RowClass::Copy(kind) = class {
+            // A copy has the bytes that were sealed for its entity, and opens nowhere else.
+            let opens = self.opens && matches!(class, RowClass::Entity(_));
+            if !opens && let Some(name) = self.sealed(kind, row)? {
+                if self.opens {
+                    self.counts.copies += 1;
+                } else {
+                    *self.counts.sealed.entry(name).or_default() += 1;
+                }
+                return Ok(());
+            }
+        }
+        self.counts.read += 1;
+        taker.row(row)
+    }
+
+    /// Gives an entity whose sealed values were opened, without the tokens of these: only the store's own keys make them.
+    fn give_opened(&mut self, mut entity: DynamicEntity, taker: &mut impl Takes) -> Result<(), Failure> {
+        let text = entity.get(ENTITY_TYPE).and_then(Value::as_str);
+        if let RowClass::Entity(kind) = self.kinds.class(text) {
+            for token in self.kinds.tokens(kind) {
+                entity.remove(token);
+            }
+        }
+        self.give(&entity, taker)
+    }
+
+    /// Returns the name of a sealed value of a row, with that of its kind; `None` if it has none.
+    fn sealed(&self, kind: usize, row: &impl Source) -> Result<Option<String>, Failure> {
+        for name in self.kinds.sealed(kind) {
+            let is_sealed = |value: ValueRef<'_>| match value {
+                ValueRef::Binary(bytes) => table_core::crypt::KeyHandle::of(bytes).is_some(),
+                _ => false,
+            };
+            if row.property(name)?.is_some_and(is_sealed) {
+                return Ok(Some(format!("{}.{name}", self.kinds.name(kind))));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,220 @@
+//! `tables copy`.
+
+use std::fs;
+use std::path::Path;
+
+use table_core::blob::Blob;
+use table_core::{DynamicEntity, Store};
+
+use crate::run::{Ran, tables};
+use crate::store::{Employee, Page, Random, company, rows};
+
+fn copy(from: &Path, to: &Path, more: &[&str]) -> Ran {
+    let rejects = to.with_extension("rejects");
+    let (from, to, rejects) = (from.to_str().unwrap(), to.to_str().unwrap(), rejects.to_str().unwrap());
+    tables(&[&["copy", "--write", from, to, "--rejects", rejects], more].concat())
+}
+
+fn diff(a: &Path, b: &Path, more: &[&str]) -> Ran {
+    tables(&[&["diff", a.to_str().unwrap(), b.to_str().unwrap()], more].concat())
+}
+
+#[test]
+fn a_whole_store_is_copied_and_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (directory.path().join("from.tables"), directory.path().join("to.tables"));
+    company(&from, 1_500);
+    let store = Store::open(&from).unwrap();
+    let table = store.create_table("Anything").unwrap();
+    let mut random = Random(11);
+    for number in 0..500 {
+        table.insert(&random.entity(number)).unwrap();
+    }
+    drop(table);
+    store.close().unwrap();
+
+    let ran = copy(&from, &to, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert!(lines[0].starts_with("{\"table\":\"Anything\",\"read\":500,\"written\":500,\"skipped\":0,\"copies\":0,\"rejected\":0,\"differences\":0,\"digest\":\""), "{}", ran.out);
+    assert!(lines[1].starts_with("{\"table\":\"Company\",\"read\":3001,\"written\":3001,"), "{}", ran.out);
+    let digest = lines[0].split("digest\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(lines[0].ends_with(&format!("\"targetDigest\":\"{digest}\"}}")), "{}", ran.out);
+    assert_eq!(rows(&from, "Company"), rows(&to, "Company"));
+    let ran = diff(&from, &to, &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+
+    // A second time every entity is there.
+    let ran = copy(&from, &to, &["--table", "anything"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out.contains("\"written\":0,") && ran.out.contains("\"rejected\":500,\"differences\":0"),
+        "{}",
+        ran.out
+    );
+    let ran = copy(&from, &to, &["--mode", "skip"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(ran.out.contains("\"skipped\":500,"), "{}", ran.out);
+    let ran = copy(&from, &to, &["--mode", "replace"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+}
+
+#[test]
+fn a_target_that_knows_the_kind_makes_the_copies() {
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (directory.path().join("from.tables"), directory.path().join("to.tables"));
+    company(&from, 300);
+    let store = Store::open(&to).unwrap();
+    let staff = store.table::<Employee>().unwrap();
+    let other = Employee { department: "Zoo".into(), id: 1, email: "z".into(), age: 1 };
+    staff.insert(&other).unwrap();
+    drop(staff);
+    store.close().unwrap();
+    let ran = copy(&from, &to, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert!(
+        ran.out.contains("\"written\":301,\"skipped\":0,\"copies\":300,\"rejected\":0,\"differences\":0,"),
+        "{}",
+        ran.out
+    );
+    let ran = diff(&from, &to, &["--count"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(
+        ran.out,
+        "{\"table\":\"Company\",\"entities\":601,\"onlyFirst\":0,\"onlySecond\":2,\"changed\":0}\n"
+    );
+}
+
+#[test]
+fn files_and_directories_of_files_are_copied() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let from = path("from.tables");
+    company(&from, 50);
+    for name in ["Company.jsonl", "Company.csv", "Company.json"] {
+        let (file, to) = (path(name), path(&format!("{name}.tables")));
+        assert_eq!(copy(&from, &file, &[]).code, 0);
+        let ran = copy(&file, &to, &[]);
+        assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+        assert_eq!(rows(&from, "Company"), rows(&to, "Company"), "{name}");
+        assert_eq!(diff(&file, &from, &[]).code, 0);
+    }
+    let (dump, to) = (path("dump"), path("dumped.tables"));
+    let export = ["export", "--all", "-o", dump.to_str().unwrap(), "--store", from.to_str().unwrap()];
+    assert_eq!(tables(&export).code, 0);
+    let ran = copy(&dump, &to, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert_eq!(diff(&dump, &to, &[]).code, 0);
+    let ran = copy(&dump, &to, &["--table", "Nothing"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let ran = copy(&dump, &path("x.csv"), &[]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let ran = copy(&from, &from, &[]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
+
+#[test]
+fn blobs_come_along() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let from = path("from.tables");
+    let store = Store::open(&from).unwrap();
+    let pages = store.table::<Page>().unwrap();
+    let shared = store.upload("image/png", &b"shared"[..]).unwrap();
+    for number in 0..10 {
+        let own = vec![u8::try_from(number).unwrap(); 100_000];
+        let picture = if number < 5 { shared } else { store.upload("image/jpeg", &*own).unwrap() };
+        pages.insert(&Page { album: "a".into(), number, picture }).unwrap();
+    }
+    pages.insert(&Page { album: "a".into(), number: 99, picture: Blob::default() }).unwrap();
+    drop(pages);
+    store.close().unwrap();
+
+    let pictures = |store: &Path| {
+        let store = Store::open(store).unwrap();
+        let pages = store.table::<Page>().unwrap();
+        let read = |page: table_core::Result<table_core::Stored<Page>>| {
+            let page = page.unwrap();
+            (page.number, page.picture.get(&store).unwrap())
+        };
+        pages.all().into_iter().map(read).collect::<Vec<_>>()
+    };
+    let wanted = pictures(&from);
+    assert_eq!(wanted.len(), 11);
+
+    let to = path("to.tables");
+    let ran = copy(&from, &to, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert_eq!(pictures(&to), wanted);
+    assert_eq!(diff(&from, &to, &[]).code, 0);
+
+    let (file, filed) = (path("Albums.jsonl"), path("filed.tables"));
+    assert_eq!(copy(&from, &file, &[]).code, 0);
+    let contents = fs::read_dir(path("Albums.jsonl.blobs")).unwrap().count();
+    assert_eq!(contents, 6 + 1, "six contents and the directory of references");
+    let ran = copy(&file, &filed, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert_eq!(pictures(&filed), wanted);
+    assert_eq!(diff(&file, &to, &[]).code, 0);
+
+    // A content is damaged, another one missing.
+    let mut names: Vec<_> =
+        fs::read_dir(path("Albums.jsonl.blobs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|name| name.is_file() && fs::metadata(name).unwrap().len() == 100_000);
+    fs::write(&names[0], vec![9; 100_000]).unwrap();
+    fs::remove_file(&names[1]).unwrap();
+    let broken = path("broken.tables");
+    let ran = copy(&file, &broken, &[]);
+    assert_eq!(ran.code, 1, "{} {}", ran.err, ran.out);
+    assert!(
+        ran.out.contains("\"written\":9,") && ran.out.contains("\"rejected\":2,\"differences\":2"),
+        "{}",
+        ran.out
+    );
+    let rejects = fs::read_to_string(path("broken.rejects")).unwrap();
+    assert!(rejects.contains("has other contents") && rejects.contains("has no contents"), "{rejects}");
+    // Without contents an output has no place for them.
+    let ran = tables(&["export", "Albums", "--store", from.to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("give -o FILE"), "{}", ran.err);
+}
+
+#[test]
+fn a_difference_is_told_by_its_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (directory.path().join("a.tables"), directory.path().join("b.tables"));
+    for (path, rows) in [
+        (&a, [("1", 1, "x"), ("2", 2, "x"), ("3", 3, "x")]),
+        (&b, [("2", 2, "x"), ("3", 4, "y"), ("4", 4, "x")]),
+    ] {
+        let store = Store::open(path).unwrap();
+        let table = store.create_table("Any").unwrap();
+        for (row, age, name) in rows {
+            let entity = DynamicEntity::new("p", row).with("Age", age).with("Name", name).with("Same", 1.5);
+            table.insert(&entity).unwrap();
+        }
+    }
+    let store = Store::open(&b).unwrap();
+    store.create_table("More").unwrap();
+    store.close().unwrap();
+    let ran = diff(&a, &b, &[]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert_eq!(
+        ran.out,
+        "{\"table\":\"Any\",\"partitionKey\":\"p\",\"rowKey\":\"1\",\"difference\":\"only in the first\",\"properties\":null}\n\
+         {\"table\":\"Any\",\"partitionKey\":\"p\",\"rowKey\":\"3\",\"difference\":\"changed\",\"properties\":\"Age,Name\"}\n\
+         {\"table\":\"Any\",\"partitionKey\":\"p\",\"rowKey\":\"4\",\"difference\":\"only in the second\",\"properties\":null}\n\
+         {\"table\":\"More\",\"partitionKey\":null,\"rowKey\":null,\"difference\":\"table only in the second\",\"properties\":null}\n"
+    );
+    let ran = diff(&a, &b, &["--table", "Nothing"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let file = directory.path().join("Any.jsonl");
+    fs::write(
+        &file,
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"2\"}\n{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}\n",
+    )
+    .unwrap();
+    let ran = diff(&file, &b, &[]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("line 2") && ran.err.contains("order of keys"), "{}", ran.err);
+}

@@ -1,0 +1,133 @@
+//! Sealed values in and out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use table_core::crypt::{KeyRing, Secret};
+use table_core::{DynamicEntity, Entity, Store};
+
+use crate::run::tables;
+
+#[derive(Entity)]
+#[entity(table = "Patients", kind = "patient")]
+#[key(partition = "{clinic}", row = "patient_{id:06}")]
+#[index(by_name, row = "name_{name}_{id:06}")]
+struct Patient {
+    clinic: String,
+    id: u32,
+    name: String,
+    #[encrypt]
+    diagnosis: Secret<String>,
+}
+
+struct Clinic {
+    directory: tempfile::TempDir,
+}
+
+impl Clinic {
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap_or_default().to_owned()
+    }
+
+    fn open(&self, name: &str, keys: &str) -> Store {
+        let ring = Arc::new(KeyRing::open(self.path(keys)).unwrap());
+        Store::options().encryption(ring).open(self.path(name)).unwrap()
+    }
+}
+
+fn clinic() -> Clinic {
+    let clinic = Clinic { directory: tempfile::tempdir().unwrap() };
+    for keys in ["from.keys", "to.keys"] {
+        KeyRing::create(clinic.path(keys)).unwrap();
+    }
+    let store = clinic.open("from.tables", "from.keys");
+    let patients = store.table::<Patient>().unwrap();
+    for id in 0..20 {
+        let (name, diagnosis) = (format!("n{id}"), format!("two broken ribs, {id}").into());
+        patients.insert(&Patient { clinic: "north".into(), id, name, diagnosis }).unwrap();
+    }
+    patients.dynamic().insert(&DynamicEntity::new("north", "note").with("Text", "open")).unwrap();
+    drop(patients);
+    store.close().unwrap();
+    clinic
+}
+
+fn holds(path: &Path, text: &str) -> bool {
+    let file = fs::read(path).unwrap();
+    file.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn without_keys_sealed_entities_are_left_out_by_name() {
+    let clinic = clinic();
+    let (from, file, to) = (clinic.text("from.tables"), clinic.text("out.jsonl"), clinic.text("to.tables"));
+    let ran = tables(&["export", "Patients", "--store", &from, "-o", &file, "--entities-only"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("20 of `patient.Diagnosis`") && ran.err.contains("--keys"), "{}", ran.err);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    // What is not sealed can be had by name.
+    let ran = tables(&["export", "Patients", "--store", &from, "--kind", "patient", "--select", "Name"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 20), "{}", ran.err);
+
+    let rejects = clinic.text("rejects");
+    let ran = tables(&["copy", "--write", &from, &to, "--rejects", &rejects]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("patient.Diagnosis"), "{}", ran.err);
+}
+
+#[test]
+fn with_keys_values_are_opened_and_sealed_anew() {
+    let clinic = clinic();
+    let (from, file, to) = (clinic.text("from.tables"), clinic.text("out.jsonl"), clinic.text("to.tables"));
+    let (keys, to_keys, rejects) = (clinic.text("from.keys"), clinic.text("to.keys"), clinic.text("rejects"));
+    let copy = [
+        "copy",
+        "--write",
+        &*from,
+        &*to,
+        "--keys",
+        &*keys,
+        "--target-keys",
+        &*to_keys,
+        "--rejects",
+        &*rejects,
+    ];
+    // A target that does not know the kind would keep the values open.
+    let ran = tables(&copy);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let text = fs::read_to_string(&rejects).unwrap();
+    assert!(text.contains("does not seal `Diagnosis`"), "{text}");
+    assert!(!text.contains("ribs"), "{text}");
+
+    let store = clinic.open("to.tables", "to.keys");
+    let patients = store.table::<Patient>().unwrap();
+    let other =
+        Patient { clinic: "south".into(), id: 1, name: "other".into(), diagnosis: "none".to_owned().into() };
+    patients.insert(&other).unwrap();
+    drop(patients);
+    store.close().unwrap();
+    let ran = tables(&[&copy[..], &["--mode", "replace"]].concat());
+    assert_eq!(ran.code, 0, "{} {} {}", ran.out, ran.err, fs::read_to_string(&rejects).unwrap_or_default());
+    let store = clinic.open("to.tables", "to.keys");
+    let patients = store.table::<Patient>().unwrap();
+    let found = patients.get(Patient::by_name("north", "n7", 7)).unwrap().unwrap();
+    assert_eq!(found.id, 7);
+    let found = patients.get(Patient::key("north", 7)).unwrap().unwrap();
+    assert!(found.diagnosis == Secret::from("two broken ribs, 7".to_owned()));
+    drop((found, patients));
+    store.close().unwrap();
+    assert!(!holds(&clinic.path("to.tables").join("data.mdb"), "broken ribs"));
+
+    // A file has them open, as it was asked to, and a store that knows the kind seals them again.
+    let ran = tables(&["export", "Patients", "--store", &from, "--keys", &keys, "-o", &file]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(holds(Path::new(&file), "two broken ribs, 7"));
+    let ran = tables(&["diff", &from, &from, "--keys", &keys]);
+    assert_eq!((ran.code, &*ran.out), (0, ""), "{}", ran.err);
+}
