@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use table_core::Tables;
 use table_core::odata::Source;
-use table_core::{Continuation, Tables};
 
 use super::blobs::BlobReader;
 use super::blobs::contents::Contents;
@@ -118,7 +118,6 @@ pub(crate) fn copy(
 /// The rows of a table as chunks.
 struct Scanning {
     scan: Scan,
-    after: Option<Continuation>,
     is_ended: bool,
     number: u64,
     left_out: Counts,
@@ -126,7 +125,7 @@ struct Scanning {
 
 impl Scanning {
     fn new(scan: Scan) -> Self {
-        Self { scan, after: None, is_ended: false, number: 0, left_out: Counts::default() }
+        Self { scan, is_ended: false, number: 0, left_out: Counts::default() }
     }
 
     /// Writes all rows; returns how many were left out.
@@ -143,9 +142,7 @@ impl Chunks for &mut Scanning {
         }
         let mut gather = Gather { items: Vec::new(), number: self.number };
         while !self.is_ended && gather.items.len() < CHUNK_ENTITIES {
-            let Scanning { scan, after, .. } = &mut **self;
-            *after = scan.page(after.as_ref(), &mut gather)?;
-            self.is_ended = self.after.is_none();
+            self.is_ended = !self.scan.page(&mut gather)?;
         }
         self.number = gather.number;
         let left_out = self.scan.take_counts();

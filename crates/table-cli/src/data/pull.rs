@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use table_core::odata::Source;
-use table_core::{Continuation, DynamicEntity, Tables};
+use table_core::{DynamicEntity, Tables};
 
 use super::counts::Counts;
 use super::read::{FileReader, Types};
@@ -22,7 +22,7 @@ pub(crate) struct Pull {
 }
 
 enum From {
-    Table { scan: Box<Scan>, after: Option<Continuation>, is_begun: bool },
+    Table(Box<Scan>),
     File { reader: FileReader<File>, path: PathBuf },
     Nothing,
 }
@@ -31,7 +31,7 @@ impl Pull {
     /// Begins with the rows of a table.
     pub(crate) fn table(tables: &Tables, table: &str, wanted: &Wanted) -> Result<Self, Failure> {
         let scan = Box::new(Scan::new(tables, table, wanted)?);
-        Ok(Self::new(From::Table { scan, after: None, is_begun: false }))
+        Ok(Self::new(From::Table(scan)))
     }
 
     /// Begins with the entities of a file.
@@ -52,7 +52,7 @@ impl Pull {
     /// Returns what was left out of the table so far.
     pub(crate) fn take_counts(&mut self) -> Counts {
         match &mut self.from {
-            From::Table { scan, .. } => scan.take_counts(),
+            From::Table(scan) => scan.take_counts(),
             From::File { .. } | From::Nothing => Counts::default(),
         }
     }
@@ -76,14 +76,9 @@ impl Pull {
     /// Reads more; returns whether there may be any.
     fn fill(&mut self) -> Result<bool, Failure> {
         match &mut self.from {
-            From::Table { scan, after, is_begun } => {
-                if *is_begun && after.is_none() {
-                    return Ok(false);
-                }
-                let mut gather = Gather(&mut self.ready);
-                *after = scan.page(after.as_ref(), &mut gather)?;
-                *is_begun = true;
-                Ok(true)
+            From::Table(scan) => {
+                let may_be_more = scan.page(&mut Gather(&mut self.ready))?;
+                Ok(may_be_more || !self.ready.is_empty())
             }
             From::File { reader, path } => {
                 let Some(chunk) = reader.chunk()? else { return Ok(false) };
@@ -105,7 +100,7 @@ impl Pull {
                  file into a store, and compare that",
                 path.display()
             )),
-            From::Table { scan, .. } => refused(format!(
+            From::Table(scan) => refused(format!(
                 "the store gives the rows of `{}` in another order than that of the bytes of their keys",
                 scan.table_name()
             )),

@@ -1,12 +1,15 @@
 //! The rows of a table, in order, by pages.
 
+use std::ops::Bound;
 use std::time::Duration;
 
+use table_core::introspect::RowOf;
 use table_core::odata::Source;
 use table_core::query::PageBudget;
 use table_core::store::{EncryptingTable, Row};
 use table_core::{
-    Continuation, DynamicEntity, DynamicTable, Filter, Query, Snapshot, Tables, Value, ValueRef,
+    Continuation, DynamicEntity, DynamicTable, Error, ErrorKind, Filter, Query, Snapshot, Tables, Value,
+    ValueRef,
 };
 
 use super::counts::Counts;
@@ -15,6 +18,9 @@ use crate::failure::Failure;
 
 /// A page is a snapshot of its own, and ends when it has taken so long: what is overwritten meanwhile can't be used again.
 const PAGE: PageBudget = PageBudget::new(1_000).time(Duration::from_millis(200));
+
+/// So many characters of a key an error shows.
+const SHOWN: usize = 200;
 
 /// Which rows of a table are wanted.
 #[derive(Debug, Default)]
@@ -47,6 +53,11 @@ pub(crate) struct Scan {
     rows: RowFilter,
     /// Opens what is sealed.
     opened: Option<EncryptingTable>,
+    /// Where the next page begins.
+    after: Option<Continuation>,
+    /// The keys of a row that can't be read, behind which the pages begin.
+    behind: Option<(String, String)>,
+    is_ended: bool,
 }
 
 impl Scan {
@@ -71,7 +82,7 @@ impl Scan {
         let snapshot = wanted.consistent.then(|| tables.snapshot()).transpose()?;
         let opened = opens.then(|| table.encrypting(|_, _, _| false));
         let rows = RowFilter { kinds, only, opens, counts: Counts::default() };
-        Ok(Self { table, query, snapshot, rows, opened })
+        Ok(Self { table, query, snapshot, rows, opened, after: None, behind: None, is_ended: false })
     }
 
     /// Returns the name of the table, as it was given at creation.
@@ -84,7 +95,7 @@ impl Scan {
         &self.rows.kinds
     }
 
-    /// Gives `taker` each row that is wanted; returns how many there were, and how many were left out.
+    /// Gives `taker` each row that is wanted, from the first one on; returns how many there were, and how many were left out.
     pub(crate) fn run(&mut self, taker: &mut impl Takes) -> Result<Counts, Failure> {
         if let (Some(opened), Some(_)) = (&self.opened, &self.snapshot) {
             for entity in opened.query(&self.query)? {
@@ -93,23 +104,45 @@ impl Scan {
             taker.page()?;
             return Ok(self.take_counts());
         }
-        let mut after = None;
-        loop {
-            after = self.page(after.as_ref(), taker)?;
+        (self.after, self.behind, self.is_ended) = (None, None, false);
+        while self.page(taker)? {
             taker.page()?;
-            if after.is_none() {
-                return Ok(self.take_counts());
-            }
         }
+        taker.page()?;
+        Ok(self.take_counts())
     }
 
-    /// Gives `taker` the rows of a page; returns where the next one begins, if there is more.
-    pub(crate) fn page(
-        &mut self,
-        after: Option<&Continuation>,
-        taker: &mut impl Takes,
-    ) -> Result<Option<Continuation>, Failure> {
-        let Self { table, query, snapshot, rows, opened } = self;
+    /// Gives `taker` the rows of the next page; returns whether there may be more.
+    pub(crate) fn page(&mut self, taker: &mut impl Takes) -> Result<bool, Failure> {
+        if self.is_ended {
+            return Ok(false);
+        }
+        match self.read_page(taker) {
+            Ok(next) => {
+                self.is_ended = next.is_none();
+                self.after = next;
+            }
+            Err(Failure::Store(error)) if error.kind() == ErrorKind::KeyUnavailable => {
+                self.behind = Some(self.rows.unreadable(error)?);
+                self.after = None;
+            }
+            Err(failure) => return Err(failure),
+        }
+        Ok(!self.is_ended)
+    }
+
+    fn read_page(&mut self, taker: &mut impl Takes) -> Result<Option<Continuation>, Failure> {
+        let Self { table, query, snapshot, rows, opened, after, behind, .. } = self;
+        let after = after.as_ref();
+        let bounded;
+        let query = match behind {
+            None => &*query,
+            Some((partition, row)) => {
+                let keys = (Bound::Excluded((&**partition, &**row)), Bound::Unbounded);
+                bounded = query.clone().between(keys);
+                &bounded
+            }
+        };
         if let Some(opened) = opened {
             let page = opened.page(query, PAGE, after)?;
             for entity in page.entities {
@@ -181,6 +214,30 @@ impl RowFilter {
             }
         }
         self.give(&entity, taker)
+    }
+
+    /// Leaves out a row whose digest no key verifies, as that of a copy with a sealed value, and returns its keys.
+    fn unreadable(&mut self, error: Error) -> Result<(String, String), Failure> {
+        let keys = error.partition_key().zip(error.row_key());
+        // An error shows the beginning of a long key.
+        let Some((partition, row)) =
+            keys.filter(|(partition, row)| [partition, row].iter().all(|key| key.chars().count() < SHOWN))
+        else {
+            return Err(error.into());
+        };
+        let name = self.kinds.infos().iter().find_map(|info| {
+            let what = info.read_keys(partition, row)?.row;
+            Some(match what {
+                RowOf::Index(index) => (format!("{}.{index}", info.kind()), true),
+                _ => (info.kind().to_owned(), false),
+            })
+        });
+        match (name, &self.only) {
+            (Some((_, true)), Only::Entities | Only::Kind(_)) => self.counts.copies += 1,
+            (Some((name, _)), _) => *self.counts.sealed.entry(name).or_default() += 1,
+            (None, _) => *self.counts.sealed.entry("signed rows".into()).or_default() += 1,
+        }
+        Ok((partition.to_owned(), row.to_owned()))
     }
 
     /// Returns the name of a sealed value of a row, with that of its kind; `None` if it has none.

@@ -128,6 +128,8 @@ fn with_keys_values_are_opened_and_sealed_anew() {
     let ran = tables(&["export", "Patients", "--store", &from, "--keys", &keys, "-o", &file]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(holds(Path::new(&file), "two broken ribs, 7"));
-    let ran = tables(&["diff", &from, &from, "--keys", &keys]);
+    let ran = tables(&["diff", &from, &file, "--table", "Patients", "--keys", &keys]);
     assert_eq!((ran.code, &*ran.out), (0, ""), "{}", ran.err);
+    let ran = tables(&["diff", &from, &file, "--table", "Patients"]);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
 }
