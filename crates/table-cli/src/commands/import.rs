@@ -34,7 +34,7 @@ pub(crate) struct Import {
     /// What to do with an entity whose keys are taken
     #[arg(long, value_enum, default_value_t = Mode::Insert)]
     mode: Mode,
-    /// File for what is not taken (else FILE.rejects.jsonl)
+    /// File for what is not taken (else FILE.rejects.jsonl, or import.rejects.jsonl here)
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
     /// Go on with an import of the file that was cut short
@@ -80,7 +80,7 @@ impl Import {
         if self.resume {
             return Err(Failure::Usage("what comes by a pipe can't be resumed: give a file".into()));
         }
-        let path = self.rejects.clone().unwrap_or_else(|| PathBuf::from("rejects.jsonl"));
+        let path = self.rejects.clone().unwrap_or_else(|| PathBuf::from("import.rejects.jsonl"));
         let loader = Loader::new(tables, &self.table, self.writing())?;
         let types = Types::new(loader.kinds().infos(), self.as_text);
         let reader = FileReader::new(io::stdin(), types)?;
@@ -125,7 +125,7 @@ impl Import {
         let (journal, progress, rejects) = match begun {
             Some((journal, progress)) => {
                 if progress.done.offset > 0 {
-                    reader.go_to(progress.done)?;
+                    reader.go_to(progress.done, bytes)?;
                 }
                 let rejects = Rejects::resumed(rejects, progress.reject_bytes)?;
                 (journal, progress, rejects)

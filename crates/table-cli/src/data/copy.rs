@@ -1,6 +1,7 @@
 //! Tables and files into the tables of a store.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use table_core::Tables;
@@ -13,7 +14,7 @@ use super::counts::Counts;
 use super::import::{Chunks, Import};
 use super::journal::Progress;
 use super::load::{Loader, Mode, Writing};
-use super::pull::{Pull, entity_of};
+use super::pull::{GATHERED, Pull, entity_of};
 use super::read::{Chunk, FileReader, Item, Types};
 use super::reject::Rejects;
 use super::scan::{Scan, Takes, Wanted};
@@ -140,8 +141,8 @@ impl Chunks for &mut Scanning {
         if self.is_ended {
             return Ok(None);
         }
-        let mut gather = Gather { items: Vec::new(), number: self.number };
-        while !self.is_ended && gather.items.len() < CHUNK_ENTITIES {
+        let mut gather = Gather { items: Vec::new(), number: self.number, bytes: 0 };
+        while !self.is_ended && gather.items.len() < CHUNK_ENTITIES && gather.bytes < GATHERED {
             self.is_ended = !self.scan.page(&mut gather)?;
         }
         self.number = gather.number;
@@ -155,13 +156,16 @@ impl Chunks for &mut Scanning {
 struct Gather {
     items: Vec<Item>,
     number: u64,
+    bytes: usize,
 }
 
 impl Takes for Gather {
-    fn row(&mut self, row: &impl Source) -> Result<(), Failure> {
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
         self.number += 1;
-        self.items.push(Item { line: self.number, entity: entity_of(row)? });
-        Ok(())
+        let entity = entity_of(row)?;
+        self.bytes += entity.size();
+        self.items.push(Item { line: self.number, entity });
+        Ok(if self.bytes < GATHERED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     fn page(&mut self) -> Result<(), Failure> {

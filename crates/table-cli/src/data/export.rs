@@ -1,5 +1,6 @@
 //! Entities of tables to files.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use table_core::Tables;
@@ -17,6 +18,9 @@ use crate::output::Output;
 
 /// So much text is gathered before it is written.
 const GATHERED: usize = 1 << 18;
+
+/// A page ends when it has come to so much text.
+const FULL: usize = 4 << 20;
 
 /// What became of the entities of one table.
 #[derive(Debug, Default)]
@@ -101,8 +105,8 @@ fn columns(scan: &mut Scan, wanted: &Wanted, form: Form) -> Result<Columns, Fail
 struct Names(Columns);
 
 impl Takes for Names {
-    fn row(&mut self, row: &impl Source) -> Result<(), Failure> {
-        self.0.add_of(row)
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
+        self.0.add_of(row).map(ControlFlow::Continue)
     }
 
     fn page(&mut self) -> Result<(), Failure> {
@@ -149,7 +153,7 @@ impl Exporter<'_, '_> {
 }
 
 impl Takes for Exporter<'_, '_> {
-    fn row(&mut self, row: &impl Source) -> Result<(), Failure> {
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
         let referred = &mut self.referred;
         row.for_each_property(|_, value| {
             if let Some((_, bytes)) = blobs::reference(value) {
@@ -158,7 +162,8 @@ impl Takes for Exporter<'_, '_> {
             Ok(())
         })?;
         self.digest.add(self.hasher.entity(row)?);
-        self.writer.entity(row, &mut self.text)
+        self.writer.entity(row, &mut self.text)?;
+        Ok(if self.text.len() < FULL { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     fn page(&mut self) -> Result<(), Failure> {

@@ -34,8 +34,16 @@ pub(crate) fn length_of(path: &Path) -> Result<Option<u64>, Failure> {
     }
 }
 
-/// Removes a file, if it is there.
+/// Returns whether something else than a file lies there: a device, a pipe. It is written to, and never removed or replaced.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file())
+}
+
+/// Removes a file, if it is there. What is no file stays.
 pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
+    if is_special(path) {
+        return Ok(());
+    }
     match fs::remove_file(path) {
         Err(error) if error.kind() != IoKind::NotFound => Err(failed("remove", path, error)),
         _ => Ok(()),
@@ -53,7 +61,7 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Begins the file of this path, under another name.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let part = beside(path, ".part");
+        let part = if is_special(path) { path.to_owned() } else { beside(path, ".part") };
         let file = File::create(&part).map_err(|error| failed("write", &part, error))?;
         let file = Some(BufWriter::with_capacity(1 << 16, file));
         Ok(Self { path: path.to_owned(), part, file, written: 0 })
@@ -71,21 +79,66 @@ impl NewFile {
     pub(crate) fn finish(mut self) -> Result<u64, Failure> {
         if let Some(file) = self.file.take() {
             let whole = file.into_inner().map_err(io::IntoInnerError::into_error);
-            let synced = whole.and_then(|file| file.sync_all());
-            let named = synced.and_then(|()| fs::rename(&self.part, &self.path));
+            let named = whole.and_then(|file| {
+                if self.part == self.path {
+                    return Ok(());
+                }
+                file.sync_all()?;
+                fs::rename(&self.part, &self.path)
+            });
             if let Err(error) = named {
-                drop(fs::remove_file(&self.part));
+                self.remove_part();
                 return Err(failed("write", &self.path, error));
             }
         }
         Ok(self.written)
+    }
+
+    fn remove_part(&self) {
+        if self.part != self.path {
+            drop(fs::remove_file(&self.part));
+        }
     }
 }
 
 impl Drop for NewFile {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            drop(fs::remove_file(&self.part));
+            self.remove_part();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out");
+        let mut file = NewFile::create(&path).unwrap();
+        file.write(b"half").unwrap();
+        drop(file);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        let mut file = NewFile::create(&path).unwrap();
+        file.write(b"whole").unwrap();
+        assert_eq!(file.finish().unwrap(), 5);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        remove(&path).unwrap();
+        remove(&path).unwrap();
+        assert_eq!(length_of(&path).unwrap(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_neither_replaced_nor_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        let socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        remove(&path).unwrap();
+        assert!(NewFile::create(&path).is_err(), "a socket takes no bytes of a file");
+        assert!(path.exists());
+        drop(socket);
     }
 }

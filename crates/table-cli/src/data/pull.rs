@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use table_core::odata::Source;
@@ -13,6 +14,9 @@ use super::refused;
 use super::scan::{Scan, Takes, Wanted};
 use crate::failure::Failure;
 
+/// So many bytes of entities are gathered at once, or a little more.
+pub(crate) const GATHERED: usize = 8 << 20;
+
 /// Entities in order.
 pub(crate) struct Pull {
     from: From,
@@ -23,7 +27,7 @@ pub(crate) struct Pull {
 
 enum From {
     Table(Box<Scan>),
-    File { reader: FileReader<File>, path: PathBuf },
+    File { reader: Box<FileReader<File>>, path: PathBuf },
     Nothing,
 }
 
@@ -36,7 +40,7 @@ impl Pull {
 
     /// Begins with the entities of a file.
     pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
-        let reader = FileReader::open(path, Types::default())?;
+        let reader = Box::new(FileReader::open(path, Types::default())?);
         Ok(Self::new(From::File { reader, path: path.to_owned() }))
     }
 
@@ -77,7 +81,7 @@ impl Pull {
     fn fill(&mut self) -> Result<bool, Failure> {
         match &mut self.from {
             From::Table(scan) => {
-                let may_be_more = scan.page(&mut Gather(&mut self.ready))?;
+                let may_be_more = scan.page(&mut Gather { ready: &mut self.ready, bytes: 0 })?;
                 Ok(may_be_more || !self.ready.is_empty())
             }
             From::File { reader, path } => {
@@ -110,12 +114,17 @@ impl Pull {
 }
 
 /// Gathers rows as entities.
-struct Gather<'g>(&'g mut VecDeque<(u64, DynamicEntity)>);
+struct Gather<'g> {
+    ready: &'g mut VecDeque<(u64, DynamicEntity)>,
+    bytes: usize,
+}
 
 impl Takes for Gather<'_> {
-    fn row(&mut self, row: &impl Source) -> Result<(), Failure> {
-        self.0.push_back((0, entity_of(row)?));
-        Ok(())
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
+        let entity = entity_of(row)?;
+        self.bytes += entity.size();
+        self.ready.push_back((0, entity));
+        Ok(if self.bytes < GATHERED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     fn page(&mut self) -> Result<(), Failure> {

@@ -122,7 +122,8 @@ impl Rejects {
                 None => file.insert(File::create(&self.path)?),
             };
             file.write_all(text.as_bytes())?;
-            file.sync_data()
+            // A device or a pipe has no disk.
+            if file.metadata()?.is_file() { file.sync_data() } else { Ok(()) }
         };
         run(&mut self.file).map_err(|error| failed("write", &self.path, error))?;
         self.bytes += u64::try_from(text.len()).unwrap_or_default();

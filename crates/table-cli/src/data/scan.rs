@@ -1,6 +1,6 @@
 //! The rows of a table, in order, by pages.
 
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::time::Duration;
 
 use table_core::introspect::RowOf;
@@ -19,6 +19,8 @@ use crate::failure::Failure;
 /// A page is a snapshot of its own, and ends when it has taken so long: what is overwritten meanwhile can't be used again.
 const PAGE: PageBudget = PageBudget::new(1_000).time(Duration::from_millis(200));
 
+/// A page whose rows are held in memory while they are opened.
+const OPENED_PAGE: PageBudget = PageBudget::new(100).time(Duration::from_millis(200));
 /// So many characters of a key an error shows.
 const SHOWN: usize = 200;
 
@@ -38,8 +40,8 @@ pub(crate) struct Wanted {
 
 /// What takes rows.
 pub(crate) trait Takes {
-    /// Takes a row.
-    fn row(&mut self, row: &impl Source) -> Result<(), Failure>;
+    /// Takes a row; returns whether the page may go on, since there is room for more.
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure>;
 
     /// Is told that a page has ended, and with it the snapshot that its rows were read in.
     fn page(&mut self) -> Result<(), Failure>;
@@ -144,7 +146,7 @@ impl Scan {
             }
         };
         if let Some(opened) = opened {
-            let page = opened.page(query, PAGE, after)?;
+            let page = opened.page(query, OPENED_PAGE, after)?;
             for entity in page.entities {
                 rows.give_opened(entity, taker)?;
             }
@@ -178,14 +180,16 @@ struct RowFilter {
 }
 
 impl RowFilter {
-    fn give(&mut self, row: &impl Source, taker: &mut impl Takes) -> Result<(), Failure> {
+    fn give(&mut self, row: &impl Source, taker: &mut impl Takes) -> Result<ControlFlow<()>, Failure> {
         let class = self.kinds.class(row.property(ENTITY_TYPE)?.and_then(ValueRef::as_str));
         match (class, &self.only) {
-            (RowClass::Entity(kind), Only::Kind(only)) if kind != *only => return Ok(()),
-            (RowClass::Free, Only::Kind(_)) => return Ok(()),
+            (RowClass::Entity(kind), Only::Kind(only)) if kind != *only => {
+                return Ok(ControlFlow::Continue(()));
+            }
+            (RowClass::Free, Only::Kind(_)) => return Ok(ControlFlow::Continue(())),
             (RowClass::Copy(_), Only::Entities | Only::Kind(_)) => {
                 self.counts.copies += 1;
-                return Ok(());
+                return Ok(ControlFlow::Continue(()));
             }
             _ => {}
         }
@@ -198,7 +202,7 @@ impl RowFilter {
                 } else {
                     *self.counts.sealed.entry(name).or_default() += 1;
                 }
-                return Ok(());
+                return Ok(ControlFlow::Continue(()));
             }
         }
         self.counts.read += 1;
@@ -213,7 +217,8 @@ impl RowFilter {
                 entity.remove(token);
             }
         }
-        self.give(&entity, taker)
+        // The page is read already, and goes on.
+        self.give(&entity, taker).map(drop)
     }
 
     /// Leaves out a row whose digest no key verifies, as that of a copy with a sealed value, and returns its keys.

@@ -1,7 +1,5 @@
 //! `tables import`.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test can't make fails it")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -33,6 +33,14 @@ mod schema;
 mod shell;
 mod stats;
 mod untouched;
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "what a test can't make fails it"
+)]
+
 mod copy;
 mod export;
 mod import;

@@ -1,7 +1,5 @@
 //! Stores with something in them.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test can't make fails it")]
-
 use std::path::Path;
 
 use table_core::blob::Blob;

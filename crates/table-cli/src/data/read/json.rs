@@ -134,6 +134,7 @@ impl Objects {
             _ => false,
         };
         if is_end {
+            input.take(input.bytes().len());
             return Ok(Step::End);
         }
         let text = "something stands behind the array of entities, and was not read";

@@ -69,8 +69,12 @@ impl FileReader<File> {
         Self::new(opened.map_err(|error| failed("read", path, error))?, types)
     }
 
-    /// Goes to a place where a chunk has ended before.
-    pub(crate) fn go_to(&mut self, place: Place) -> Result<(), Failure> {
+    /// Goes to a place where a chunk has ended before, of a file of so many bytes.
+    pub(crate) fn go_to(&mut self, place: Place, bytes: u64) -> Result<(), Failure> {
+        if place.offset >= bytes {
+            self.is_ended = true;
+            return Ok(());
+        }
         let moved = self.input.reader().seek(SeekFrom::Start(place.offset));
         moved.map_err(|error| failed("read", Path::new("the file"), error))?;
         self.input.moved_to(place);
@@ -92,6 +96,7 @@ impl<R: Read> FileReader<R> {
             return Ok(None);
         }
         let mut chunk = Chunk { from: self.input.place(), ..Chunk::default() };
+        let mut is_broken = false;
         while !self.is_ended
             && chunk.items.len() + self.block.len() < CHUNK_ENTITIES
             && self.input.place().offset - chunk.from.offset < CHUNK_BYTES
@@ -106,7 +111,7 @@ impl<R: Read> FileReader<R> {
                 Step::Rejected(reject) => chunk.rejects.push(reject),
                 Step::Broken(reject) => {
                     chunk.rejects.push(reject);
-                    self.is_ended = true;
+                    (self.is_ended, is_broken) = (true, true);
                 }
                 Step::End => self.is_ended = true,
             }
@@ -117,6 +122,10 @@ impl<R: Read> FileReader<R> {
         self.parse(&mut chunk);
         chunk.rejects.sort_by_key(|reject| reject.line);
         chunk.to = self.input.place();
+        if is_broken {
+            // Nothing behind it is read, in another run neither.
+            chunk.to.offset = u64::MAX;
+        }
         Ok(Some(chunk))
     }
 
