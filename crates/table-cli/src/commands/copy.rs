@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use table_core::Tables;
+use table_core::{ErrorKind, Tables};
 
 use super::export::count;
 use crate::args::Options;
@@ -214,9 +214,12 @@ fn report(session: &mut Session<'_>, done: &[(String, Copied)]) -> Result<Exit, 
     lines.finish()?;
     if !sealed.is_empty() {
         let sealed = sealed.join(", ");
-        return Err(refused(format!(
-            "entities with sealed values were left out: {sealed}; the rest is written. Give --keys to open them"
-        )));
+        return Err(refused(
+            ErrorKind::KeyUnavailable,
+            format!(
+                "entities with sealed values were left out: {sealed}; the rest is written. Give --keys to open them"
+            ),
+        ));
     }
     Ok(if is_whole { Exit::Done } else { Exit::Refused })
 }

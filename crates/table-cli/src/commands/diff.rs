@@ -93,9 +93,12 @@ impl Diff {
             let compared = compare(&mut first, &mut second, &mut each)?;
             let sealed = [&mut first, &mut second].map(|side| side.rows.take_counts().sealed_text());
             if let Some(sealed) = sealed.into_iter().flatten().next() {
-                return Err(refused(format!(
-                    "sealed values of `{table}` can't be compared: {sealed}. Give --keys to open them"
-                )));
+                return Err(refused(
+                    ErrorKind::KeyUnavailable,
+                    format!(
+                        "sealed values of `{table}` can't be compared: {sealed}. Give --keys to open them"
+                    ),
+                ));
             }
             differ |= compared.only_first + compared.only_second + compared.changed > 0;
             if self.count {

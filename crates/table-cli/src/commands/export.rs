@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use table_core::{Filter, Tables};
+use table_core::{ErrorKind, Filter, Tables};
 
 use crate::data::export::{Exported, to_file, to_output};
 use crate::data::files::failed;
@@ -147,8 +147,11 @@ fn refuse_sealed(exported: &[&Exported]) -> Result<Exit, Failure> {
     if sealed.is_empty() {
         return Ok(Exit::Done);
     }
-    Err(refused(format!(
-        "entities with sealed values were left out: {}; the rest is written. Give --keys to open them",
-        sealed.join(", ")
-    )))
+    Err(refused(
+        ErrorKind::KeyUnavailable,
+        format!(
+            "entities with sealed values were left out: {}; the rest is written. Give --keys to open them",
+            sealed.join(", ")
+        ),
+    ))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use table_core::Tables;
 use table_core::odata::Source;
+use table_core::{ErrorKind, Query, Tables};
 
 use super::blobs::BlobReader;
 use super::blobs::contents::Contents;
@@ -13,6 +13,7 @@ use super::compare::{Compared, Side, compare};
 use super::counts::Counts;
 use super::import::{Chunks, Import};
 use super::journal::Progress;
+use super::kinds::Kinds;
 use super::load::{Loader, Mode, Writing};
 use super::pull::{GATHERED, Pull, entity_of};
 use super::read::{Chunk, FileReader, Item, Types};
@@ -72,11 +73,12 @@ pub(crate) fn copy(
     copying: &Copying,
     rejects: Rejects,
 ) -> Result<(Copied, Rejects), Failure> {
-    let writing = Writing { mode: copying.mode, is_raw: copying.is_raw, repeated: 0 };
+    let is_raw = copying.is_raw || (note_kinds(from, to, table)? && !copying.wanted.entities_only);
+    let writing = Writing { mode: copying.mode, is_raw, repeated: 0 };
     let loader = Loader::new(to, table, writing)?;
     let types = Types::new(loader.kinds().infos(), false);
     // The store makes copies of the kinds that it has noted.
-    let makes_copies = !copying.is_raw && !loader.kinds().infos().is_empty();
+    let makes_copies = !is_raw && !loader.kinds().infos().is_empty();
     let mut run = Import {
         tables: to,
         loader,
@@ -100,7 +102,9 @@ pub(crate) fn copy(
     };
     let compared = if copying.verifies && matches!(copying.mode, Mode::Insert | Mode::Replace) {
         let wanted = Wanted {
-            entities_only: copying.wanted.entities_only || makes_copies,
+            // A file is compared as it is: the target has the copies, whether the file has them or not.
+            entities_only: matches!(from, Origin::Table(..))
+                && (copying.wanted.entities_only || makes_copies),
             has_keys: copying.wanted.has_keys,
             ..Wanted::default()
         };
@@ -114,6 +118,25 @@ pub(crate) fn copy(
     };
     counts.rejected += counts.sealed.values().sum::<u64>();
     Ok((Copied { counts, compared }, run.rejects))
+}
+
+/// Notes the kinds of a table in the target, if that has neither kinds nor rows. Returns whether rows can be written as they are,
+/// with the copies that they come with: nothing is to be sealed anew.
+fn note_kinds(from: &Origin<'_>, to: &Tables, table: &str) -> Result<bool, Failure> {
+    let Origin::Table(tables, name) = from else { return Ok(false) };
+    let target = to.create_table_if_missing(table)?;
+    let (kinds, known) = (Kinds::of(tables, name)?, Kinds::of(to, table)?);
+    if !known.infos().is_empty() || !target.page(&Query::new(), 1, None)?.entities.is_empty() {
+        return Ok(false);
+    }
+    for kind in kinds.infos() {
+        match kind.note_in(&target) {
+            // A target that keeps no such notes has the rows alone.
+            Err(error) if matches!(error.kind(), ErrorKind::KeyUnavailable | ErrorKind::Unsupported) => {}
+            noted => drop(noted?),
+        }
+    }
+    Ok(!kinds.infos().is_empty() && !kinds.seal())
 }
 
 /// The rows of a table as chunks.

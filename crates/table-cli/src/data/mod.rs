@@ -27,6 +27,6 @@ use table_core::{Error, ErrorKind};
 use crate::failure::Failure;
 
 /// Returns the failure of a command that has done what it could, and refuses the rest in these words.
-pub(crate) fn refused(text: String) -> Failure {
-    Failure::Store(Error::new(ErrorKind::NotPermitted).because(text))
+pub(crate) fn refused(kind: ErrorKind, text: String) -> Failure {
+    Failure::Store(Error::new(kind).because(text))
 }

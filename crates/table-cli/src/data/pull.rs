@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use table_core::odata::Source;
-use table_core::{DynamicEntity, Tables};
+use table_core::{DynamicEntity, ErrorKind, Tables};
 
 use super::counts::Counts;
 use super::read::{FileReader, Types};
@@ -88,7 +88,10 @@ impl Pull {
                 let Some(chunk) = reader.chunk()? else { return Ok(false) };
                 if let Some(reject) = chunk.rejects.first() {
                     let (line, path) = (reject.line, path.display());
-                    return Err(refused(format!("line {line} of `{path}` is no entity: {}", reject.message)));
+                    return Err(refused(
+                        ErrorKind::InvalidOData,
+                        format!("line {line} of `{path}` is no entity: {}", reject.message),
+                    ));
                 }
                 self.ready.extend(chunk.items.into_iter().map(|item| (item.line, item.entity)));
                 Ok(true)
@@ -104,11 +107,14 @@ impl Pull {
                  file into a store, and compare that",
                 path.display()
             )),
-            From::Table(scan) => refused(format!(
-                "the store gives the rows of `{}` in another order than that of the bytes of their keys",
-                scan.table_name()
-            )),
-            From::Nothing => refused("there are no rows".into()),
+            From::Table(scan) => refused(
+                ErrorKind::InvalidQuery,
+                format!(
+                    "the store gives the rows of `{}` in another order than that of the bytes of their keys",
+                    scan.table_name()
+                ),
+            ),
+            From::Nothing => refused(ErrorKind::InvalidQuery, "there are no rows".into()),
         }
     }
 }

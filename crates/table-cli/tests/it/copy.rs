@@ -43,6 +43,26 @@ fn a_whole_store_is_copied_and_compared() {
     assert_eq!(rows(&from, "Company"), rows(&to, "Company"));
     let ran = diff(&from, &to, &[]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    // The target has noted the kinds, and goes on keeping copies.
+    let store = Store::open(&to).unwrap();
+    assert!(store.check().unwrap().problems.is_empty());
+    let company = store.dynamic_table("Company").unwrap();
+    let change = DynamicEntity::new("Sales", "empid_000002").with("Email", "new@contoso.com");
+    company.merge(&change, table_core::IfMatch::Any).unwrap();
+    assert!(company.get("Sales", "email_new@contoso.com").unwrap().is_some());
+    company
+        .merge(
+            &DynamicEntity::new("Sales", "empid_000002").with("Email", "e2@contoso.com"),
+            table_core::IfMatch::Any,
+        )
+        .unwrap();
+    drop(company);
+    store.close().unwrap();
+    let alone = directory.path().join("alone.tables");
+    let ran = copy(&from, &alone, &["--entities-only", "--table", "Company"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert!(ran.out.contains("\"read\":1501,\"written\":1501,\"skipped\":0,\"copies\":1500,"), "{}", ran.out);
+    assert_eq!(rows(&from, "Company"), rows(&alone, "Company"));
 
     // A second time every entity is there.
     let ran = copy(&from, &to, &["--table", "anything"]);
@@ -77,6 +97,22 @@ fn a_target_that_knows_the_kind_makes_the_copies() {
         "{}",
         ran.out
     );
+    // So it does with a file, whether copies are in it or not.
+    for more in [&[][..], &["--entities-only"]] {
+        let file = directory.path().join("Company.jsonl");
+        assert_eq!(copy(&from, &file, more).code, 0);
+        let filed = directory.path().join(format!("filed{}.tables", more.len()));
+        let store = Store::open(&filed).unwrap();
+        store.table::<Employee>().unwrap().insert(&other).unwrap();
+        store.close().unwrap();
+        let ran = copy(&file, &filed, &[]);
+        assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+        assert!(
+            ran.out.contains("\"written\":301,") && ran.out.contains("\"differences\":0,"),
+            "{}",
+            ran.out
+        );
+    }
     let ran = diff(&from, &to, &["--count"]);
     assert_eq!(ran.code, 1);
     assert_eq!(

@@ -11,7 +11,7 @@ use crate::schema::{self, Layout, Obstacle};
 use crate::typed::change::layout_images::{LayoutMeta, obstructed};
 
 /// What is known of a layout: the kind that it declares, or why nothing can be planned by it.
-type Known = Result<&'static LayoutMeta, Obstacle>;
+pub(super) type Known = Result<&'static LayoutMeta, Obstacle>;
 
 /// A table, a kind and the text of its layout.
 type Noted = (String, String, String);
@@ -21,7 +21,7 @@ type Noted = (String, String, String);
 static KNOWN: RwLock<BTreeMap<Noted, Known>> = RwLock::new(BTreeMap::new());
 
 /// Returns the kind of this layout.
-fn known(table: &str, kind: &str, text: &str) -> Result<Known> {
+pub(super) fn known(table: &str, kind: &str, text: &str) -> Result<Known> {
     let noted = (table.to_owned(), kind.to_owned(), text.to_owned());
     let found = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&noted).cloned();
     if let Some(found) = found {

@@ -7,6 +7,7 @@
 mod batch;
 mod kinds;
 mod look;
+mod note;
 mod row;
 mod transaction;
 
