@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
-# Tests the command line with each kind of store that needs no server of another's.
+# Tests the command line on each kind of store: in directories, on this project's server, which the tests start, and on a
+# PostgreSQL server, which is started for them and ended afterwards.
 #   test.sh [--long] [ARGUMENT OF cargo test..]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 form=()
 if [ "${1-}" = --long ]; then form=(--release) && shift; fi
+directory=$(mktemp -d)
+chmod 755 "$directory"
+end() {
+  crates/table-postgres/server.sh stop "$directory" || true
+  rm -rf "$directory"
+}
+trap end EXIT
+TABLE_POSTGRES=$(crates/table-postgres/server.sh start "$directory" $((20000 + RANDOM % 10000)) fsync=off)
+export TABLE_POSTGRES
+
 cargo test --locked "${form[@]}" -p table-cli --all-features "$@"

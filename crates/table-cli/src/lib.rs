@@ -18,7 +18,7 @@ mod help;
 mod kinds;
 mod output;
 mod owners;
-mod pages;
+mod paging;
 mod rows;
 mod session;
 mod shell;

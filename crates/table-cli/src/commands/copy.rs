@@ -46,9 +46,9 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "FILE", default_value = "copy.rejects.jsonl")]
     rejects: PathBuf,
     /// Keys of the target, if they are others than those of --keys
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FILE")]
     target_keys: Option<PathBuf>,
-    /// Do not wait for the disk twice per transaction: quicker, but a power cut may undo the end
+    /// Wait for the disk once per transaction, not twice: quicker, but a power cut may undo the last ones
     #[arg(long)]
     relaxed: bool,
     /// Do not read both again at the end to compare them
@@ -62,10 +62,11 @@ Examples:
   tables copy --write company.tables postgres://localhost/company --table Company
   tables copy --write company.tables company.jsonl --table Company
 
-At the end source and target are compared: the exit code is 1 if entities differ or were refused.
-Blobs that entities hold come along; queues, named blobs and logs do not. Sealed values are opened
-with --keys and sealed anew by the target, whose tables must have noted their kinds; without --keys
-entities that have some are refused.";
+A table that is new in the target gets the kinds that the source has noted of it, so that writes by
+`tables` keep copies there, too. At the end source and target are compared: the exit code is 1 if
+entities differ or were refused. Blobs that entities hold come along; queues, named blobs and logs
+do not. Sealed values are opened with --keys and sealed anew by the target; without --keys entities
+that have some are refused.";
 
 impl Copy {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {

@@ -10,7 +10,7 @@ use crate::advice::advise;
 use crate::failure::{Exit, Failure};
 use crate::kinds::ENTITY_TYPE;
 use crate::output::{Cell, Record};
-use crate::pages::Pages;
+use crate::paging::Pages;
 use crate::session::Session;
 use crate::terms::{Term, terms};
 use crate::times;

@@ -55,8 +55,9 @@ Examples:
   tables export Company --kind employee --filter \"Age ge 40\" --as csv -o staff.csv
   tables export --all -o dump --entities-only       every table, with a list of the files
 
-Contents of blobs go to a directory beside the file. Sealed values are opened with --keys, and
-stand in the file as they are then; entities that have some are left out without.";
+odata, azure-csv and azcopy keep every value; csv and md are for people. Contents of blobs go to a
+directory beside the file. With --keys sealed values are opened, and stand in the file as they are;
+without, entities that have some are left out, and counted.";
 
 impl Export {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {

@@ -46,7 +46,7 @@ pub(crate) struct Import {
     /// Write rows as they are, copies of entities among them
     #[arg(long)]
     raw: bool,
-    /// Do not wait for the disk twice per transaction: quicker, but a power cut may undo the end
+    /// Wait for the disk once per transaction, not twice: quicker, but a power cut may undo the last ones
     #[arg(long)]
     relaxed: bool,
 }

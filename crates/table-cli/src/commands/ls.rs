@@ -9,7 +9,7 @@ use table_core::{ErrorKind, Query, Tables};
 use crate::failure::{Exit, Failure};
 use crate::kinds::Kinds;
 use crate::output::Cell;
-use crate::pages::{Found, Pages};
+use crate::paging::{Found, Pages};
 use crate::session::Session;
 use crate::source::Opened;
 

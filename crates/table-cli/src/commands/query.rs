@@ -7,7 +7,7 @@ use table_core::{Continuation, DynamicEntity, Filter, Query as Asked, prop};
 use crate::failure::{Exit, Failure};
 use crate::kinds::{ENTITY_TYPE, Kinds};
 use crate::output::Cell;
-use crate::pages::{Found, Pages, Unreadable};
+use crate::paging::{Found, Pages, Unreadable};
 use crate::rows::{RowPrinter, asked};
 use crate::session::Session;
 

@@ -144,6 +144,23 @@ fn entities_of_declared_kinds_get_their_copies_and_copies_are_left_out() {
 }
 
 #[test]
+fn csv_without_types_has_those_of_the_kind() {
+    let place = Place::new();
+    let store = Store::open(place.store()).unwrap();
+    store.table::<Employee>().unwrap().insert(&employee(2)).unwrap();
+    store.close().unwrap();
+    // By itself the e-mail would be a number.
+    let csv = "PartitionKey,RowKey,EntityType,Id,Email,Age\nSales,empid_000008,employee,8,12,31\nSales,note,,,12,31\n";
+    let ran = place.import("Company", csv, &[]);
+    assert_eq!(ran.code, 0, "{} {} {}", ran.out, ran.err, place.rejects());
+    let found = rows(&place.store(), "Company");
+    let of = |key: &str| found.iter().find(|row| row.row_key() == key).unwrap();
+    assert_eq!(of("empid_000008").get("Email").unwrap().as_str(), Some("12"));
+    assert_eq!(of("email_12").get("Age").unwrap().as_i64(), Some(31));
+    assert_eq!(of("note").get("Email").unwrap().as_i32(), Some(12));
+}
+
+#[test]
 fn a_file_of_the_other_tools_is_taken() {
     let place = Place::new();
     // As Storage Explorer writes it: types of absent values are there or not, and some types are missing.
