@@ -50,6 +50,9 @@ pub(crate) enum Failure {
     NotFound(String),
     /// The output can't be written.
     Output(io::Error),
+    /// The system refuses something, or a server does: a sentence.
+    #[cfg(any(feature = "serve", feature = "studio"))]
+    Refused(String),
 }
 
 impl Failure {
@@ -76,6 +79,8 @@ impl Failure {
             Self::Usage(_) => "InvalidInput",
             Self::NotFound(_) => "ResourceNotFound",
             Self::Output(_) => "InternalError",
+            #[cfg(any(feature = "serve", feature = "studio"))]
+            Self::Refused(_) => "InternalError",
         };
         let mut line = String::from("{\"error\":{\"code\":");
         crate::output::push_json_text(&mut line, code);

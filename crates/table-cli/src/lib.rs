@@ -20,6 +20,7 @@ mod output;
 mod owners;
 mod paging;
 mod rows;
+mod pages;
 mod session;
 mod shell;
 mod source;

@@ -25,6 +25,12 @@ mod sas;
 mod schema;
 mod shell;
 mod stats;
+mod design;
+mod ls;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "studio")]
+mod studio;
 
 use clap::Subcommand;
 
@@ -104,6 +110,14 @@ pub(crate) enum Command {
     Man(itself::Man),
     /// Print a script that completes words in a shell
     Completions(itself::Completions),
+    /// Draw the designs: a page in one file, for a browser
+    Design(design::Design),
+    /// Show the store in a browser, on this machine alone
+    #[cfg(feature = "studio")]
+    Studio(studio::Studio),
+    /// Serve the store by the protocol of Azure Tables
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Serve>),
 }
 
 impl Command {
@@ -145,6 +159,11 @@ impl Command {
             Self::Shell(command) => command.run(session),
             Self::Man(command) => command.run(session),
             Self::Completions(command) => command.run(session),
+            Self::Design(command) => command.run(session),
+            #[cfg(feature = "studio")]
+            Self::Studio(command) => command.run(session),
+            #[cfg(feature = "serve")]
+            Self::Serve(command) => command.run(session),
         }
     }
 }

@@ -24,6 +24,7 @@ mod get;
 mod help;
 mod jobs;
 mod keys;
+mod design;
 mod ls;
 mod maintain;
 mod query;
@@ -49,3 +50,8 @@ mod resume;
 mod run;
 mod sealed;
 mod store;
+mod sample;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "studio")]
+mod studio;

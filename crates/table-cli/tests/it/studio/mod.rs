@@ -1,0 +1,13 @@
+//! `tables studio`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
+
+mod browser;
+mod changes;
+mod gate;
+mod views;
