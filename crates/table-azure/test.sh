@@ -68,4 +68,4 @@ typed "AccountName=acme;AccountKey=$key;TableEndpoint=http://127.0.0.1:$own/acme
 if [ -n "${TABLE_AZURE_EMULATOR-}" ]; then typed "$TABLE_AZURE_EMULATOR" --skip values::; fi
 
 # Data that the command line copies to the emulator and back. To the project's own server the tests of that crate do.
-if [ -n "$long" ]; then cargo test --locked "${form[@]}" -p table-cli --all-features --test azure; fi
+if [ -n "$long" ]; then cargo test --locked "${form[@]}" -p table-cli --all-features --test it -- on_azure; fi

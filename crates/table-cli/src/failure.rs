@@ -50,9 +50,6 @@ pub(crate) enum Failure {
     NotFound(String),
     /// The output can't be written.
     Output(io::Error),
-    /// The system refuses something, or a server does: a sentence.
-    #[cfg(any(feature = "serve", feature = "studio"))]
-    Refused(String),
 }
 
 impl Failure {
@@ -79,8 +76,6 @@ impl Failure {
             Self::Usage(_) => "InvalidInput",
             Self::NotFound(_) => "ResourceNotFound",
             Self::Output(_) => "InternalError",
-            #[cfg(any(feature = "serve", feature = "studio"))]
-            Self::Refused(_) => "InternalError",
         };
         let mut line = String::from("{\"error\":{\"code\":");
         crate::output::push_json_text(&mut line, code);

@@ -25,11 +25,6 @@ impl<'o> Session<'o> {
         Self { options, output, opened: None, declared, notes: Vec::new() }
     }
 
-    /// Returns what every command takes.
-    pub(crate) fn options(&self) -> &Options {
-        &self.options
-    }
-
     /// Returns where the command prints.
     pub(crate) fn output(&mut self) -> &mut Output<'o> {
         &mut self.output

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use table_azure::AzureTables;
 use table_core::crypt::KeyRing;
 use table_core::store::Propagate;
-use table_core::{Store, Tables};
+use table_core::{OpenOptions, Store, Tables};
 #[cfg(feature = "postgres")]
 use table_postgres::PostgresTables;
 
@@ -31,6 +31,10 @@ pub(crate) enum Source {
 
 impl Source {
     /// Reads what `--store` has.
+    #[cfg_attr(
+        all(feature = "azure", feature = "postgres"),
+        expect(clippy::unnecessary_wraps, reason = "a name is refused where its feature is missing")
+    )]
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             #[cfg(feature = "postgres")]
@@ -49,14 +53,24 @@ impl Source {
 
     /// Opens the store, which must be there.
     pub(crate) fn open(&self, options: &Options) -> Result<Opened, Failure> {
+        // What follows later is left to the program whose store it is: `outbox` does it when it is asked to.
+        let store = Store::options().read_only(!options.write).propagate(Propagate::Manual);
+        self.open_as(options, store, false)
+    }
+
+    /// Opens the store as these options say, if it lies in a directory: `creates` says whether it is made where there is none.
+    pub(crate) fn open_as(
+        &self,
+        options: &Options,
+        store: OpenOptions,
+        creates: bool,
+    ) -> Result<Opened, Failure> {
         match self {
             Self::Directory(path) => {
-                if !path.exists() {
+                if !creates && !path.exists() {
                     return Err(Failure::NotFound(format!("there is no store at `{}`", path.display())));
                 }
-                let mut store = Store::options();
-                // What follows later is left to the program whose store it is: `outbox` does it when it is asked to.
-                store = store.create(false).read_only(!options.write).propagate(Propagate::Manual);
+                let mut store = store.create(creates);
                 if let Some(ring) = ring(options)? {
                     store = store.encryption(ring);
                 }

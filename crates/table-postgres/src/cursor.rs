@@ -104,14 +104,14 @@ impl PostgresCursor {
         let mut packer = self.table.packer();
         for row in rows {
             let key = unescape(column(row, 0)?);
-            let packed = match &self.partition {
+            let found = match &self.partition {
                 Some((_, partition)) => packer.pack(partition, &key, row, 1)?,
                 None => packer.pack(&unescape(column(row, 4)?), &key, row, 1)?,
             };
-            let view = packed.view()?;
+            let view = found.view()?;
             store.clock.observe(column(row, 1)?);
             if self.asked.wants(&view)? {
-                batch.put_packed(packed);
+                batch.put_packed(found);
             }
         }
         let Some(last) = rows.last().filter(|_| rows.len() >= most) else {

@@ -5,16 +5,17 @@
 
 mod blobs;
 mod check;
+mod copy;
+mod design;
+mod diff;
 mod edit;
 mod explain;
+mod export;
 mod get;
+mod import;
 mod itself;
 mod jobs;
 mod keys;
-mod copy;
-mod diff;
-mod export;
-mod import;
 mod ls;
 mod maintain;
 mod outbox;
@@ -23,12 +24,10 @@ mod queues;
 mod repair;
 mod sas;
 mod schema;
-mod shell;
-mod stats;
-mod design;
-mod ls;
 #[cfg(feature = "serve")]
 mod serve;
+mod shell;
+mod stats;
 #[cfg(feature = "studio")]
 mod studio;
 

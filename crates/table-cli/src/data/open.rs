@@ -1,9 +1,6 @@
 //! Stores that data come from and go to.
 
-use std::sync::Arc;
-
-use table_core::crypt::KeyRing;
-use table_core::{Durability, OpenOptions, Store};
+use table_core::{Durability, Store};
 
 use crate::args::Options;
 use crate::failure::Failure;
@@ -21,30 +18,12 @@ pub(crate) struct Opening {
 /// Opens the store of this name to write to it.
 pub(crate) fn to_write(name: &str, options: &Options, opening: Opening) -> Result<Opened, Failure> {
     let durability = if opening.relaxed { Durability::Relaxed } else { Durability::Durable };
-    let store = Store::options().create(opening.creates).durability(durability);
-    open(name, options, store, opening.creates)
+    Source::parse(name)?.open_as(options, Store::options().durability(durability), opening.creates)
 }
 
 /// Opens the store of this name to read it alone.
 pub(crate) fn to_read(name: &str, options: &Options) -> Result<Opened, Failure> {
-    open(name, options, Store::options().create(false).read_only(true), false)
-}
-
-fn open(name: &str, options: &Options, store: OpenOptions, creates: bool) -> Result<Opened, Failure> {
-    match Source::parse(name)? {
-        Source::Directory(path) => {
-            if !creates && !path.exists() {
-                return Err(Failure::NotFound(format!("there is no store at `{}`", path.display())));
-            }
-            let store = match &options.keys {
-                Some(keys) => store.encryption(Arc::new(KeyRing::open(keys)?)),
-                None => store,
-            };
-            Ok(Opened::Directory(store.open(path)?))
-        }
-        #[cfg(any(feature = "azure", feature = "postgres"))]
-        source => source.open(options),
-    }
+    Source::parse(name)?.open_as(options, Store::options().read_only(true), false)
 }
 
 /// Returns the name of the store that a command works with.

@@ -1,14 +1,19 @@
 //! The command line, as it is called.
 
-#![expect(clippy::needless_raw_string_hashes, reason = "snapshots are written so")]
-#![expect(
+#![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::needless_raw_string_hashes,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test fails by a panic"
+    unreachable_pub,
+    reason = "what a test can't make fails it, and snapshots are written so"
 )]
 
+#[cfg(feature = "azure")]
+#[path = "../../../table-azure/tests/support/server.rs"]
+mod azure_server;
 #[path = "../../examples/company/fill.rs"]
 mod fill;
 #[path = "../../examples/company/kinds.rs"]
@@ -17,41 +22,35 @@ mod kinds;
 mod beside;
 mod blobs;
 mod check;
+mod copy;
+mod design;
 mod edit;
 mod explain;
+mod export;
 mod fixture;
 mod get;
 mod help;
+mod import;
 mod jobs;
 mod keys;
-mod design;
 mod ls;
 mod maintain;
+#[cfg(feature = "azure")]
+mod on_azure;
+#[cfg(feature = "postgres")]
+mod on_postgres;
 mod query;
 mod queues;
-mod run;
-mod schema;
-mod shell;
-mod stats;
-mod untouched;
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "what a test can't make fails it"
-)]
-
-mod copy;
-mod export;
-mod import;
-mod ls;
 mod resume;
 mod run;
-mod sealed;
-mod store;
 mod sample;
+mod schema;
+mod sealed;
 #[cfg(feature = "serve")]
 mod serve;
+mod shell;
+mod stats;
+mod store;
 #[cfg(feature = "studio")]
 mod studio;
+mod untouched;

@@ -46,7 +46,7 @@ fn write(tables: &PostgresTables, writer: u32, is_over: &AtomicBool, written: &A
             (true, _) => staff.update(key(id), |found| found.email.clone_from(&email)).map(drop),
         };
         match done {
-            Ok(()) if is_there && number % 4 == 0 => drop(model.remove(&id)),
+            Ok(()) if is_there && number.is_multiple_of(4) => drop(model.remove(&id)),
             Ok(()) => drop(model.insert(id, email)),
             Err(error) => panic!("{writer}: {error}"),
         }

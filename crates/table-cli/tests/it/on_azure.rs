@@ -1,30 +1,13 @@
 //! Data to and from servers of the Table service's protocol: this project's own, and the emulator that the variable
 //! `TABLE_AZURE_EMULATOR` names.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "what a test can't make fails it"
-)]
-
-#[path = "it/run.rs"]
-mod run;
-#[path = "../../table-azure/tests/support/server.rs"]
-mod server;
-#[path = "it/store.rs"]
-#[allow(dead_code, reason = "of what is shared some is for others")]
-mod store;
-
 use std::hash::BuildHasher;
 
 use table_azure::AzureTables;
 use table_core::{Store, Value};
 
-use self::run::tables;
-use self::store::{Random, company, rows};
+use crate::run::tables;
+use crate::store::{Random, company, rows};
 
 /// Copies tables to the account of a connection string and back, and compares; `is_own` says that it gives all values back.
 fn there_and_back(connection: &str, is_own: bool) {
@@ -89,18 +72,18 @@ fn there_and_back(connection: &str, is_own: bool) {
 
 #[test]
 fn the_own_server_gives_and_takes_data() {
-    let own = server::Own::start();
-    there_and_back(&server::connection(own.address), true);
+    let own = crate::azure_server::Own::start();
+    there_and_back(&crate::azure_server::connection(own.address), true);
 }
 
 #[test]
 fn a_whole_store_goes_to_the_own_server() {
-    let own = server::Own::start();
+    let own = crate::azure_server::Own::start();
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let (from, rejects) = (path("from.tables"), path("rejects"));
     company(from.as_ref(), 150);
-    let azure = format!("azure:{}", server::connection(own.address));
+    let azure = format!("azure:{}", crate::azure_server::connection(own.address));
     let ran = tables(&["copy", "--write", &from, &azure, "--rejects", &rejects]);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     assert!(ran.out.contains("\"table\":\"Company\",\"read\":301,\"written\":301,"), "{}", ran.out);

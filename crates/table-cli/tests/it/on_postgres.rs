@@ -1,27 +1,12 @@
 //! Data to and from PostgreSQL, on the server that the variable `TABLE_POSTGRES` names.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "what a test can't make fails it"
-)]
-
-#[path = "it/run.rs"]
-mod run;
-#[path = "it/store.rs"]
-#[allow(dead_code, reason = "of what is shared some is for others")]
-mod store;
-
 use std::hash::BuildHasher;
 
 use table_core::Store;
 use table_postgres::PostgresTables;
 
-use self::run::tables;
-use self::store::{Random, rows};
+use crate::run::tables;
+use crate::store::{Random, rows};
 
 #[test]
 fn tables_are_copied_there_and_back() {
