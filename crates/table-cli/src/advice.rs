@@ -81,19 +81,20 @@ impl<'k> Asked<'k> {
     /// Returns the index that answers the filter by reading less.
     fn index_that_is_there(&self, now: QueryClass) -> Option<String> {
         let indexes = self.kind.indexes();
-        let is_ready = |name: &str| {
-            let index = indexes.iter().find(|index| index.name == name);
-            index.is_some_and(|index| matches!(index.condition, None | Some(IndexCondition::Ready)))
-        };
+        let condition = |name: &str| indexes.iter().find(|index| index.name == name)?.condition.clone();
+        let is_left = |name: &str| !matches!(condition(name), Some(IndexCondition::Dropping));
         let patterns = self.kind.access_patterns();
         let better = patterns.iter().filter_map(|pattern| {
-            let index = pattern.index.as_deref().filter(|name| is_ready(name))?;
+            let index = pattern.index.as_deref().filter(|name| is_left(name))?;
             // A range that says nothing of what the filter asks for would be no help.
             let helps = pattern.given.iter().chain(&pattern.narrowed_by).any(|name| self.is_asked(name));
             let class = self.reads(pattern).filter(|class| helps && *class < now)?;
             Some((class, index, pattern))
         });
         let (class, index, pattern) = better.min_by_key(|(class, ..)| *class)?;
+        if let Some(condition) = condition(index).filter(|condition| *condition != IndexCondition::Ready) {
+            return Some(format!("a {class} by `{index}`, once that can be read: it is {condition}"));
+        }
         let kind = format!("{}/{}", self.kind.entities_table(), self.kind.kind());
         if class == QueryClass::Point {
             let given: Vec<_> = pattern.given.iter().map(|name| format!("{name}=..")).collect();
@@ -103,7 +104,8 @@ impl<'k> Asked<'k> {
         let row = design.rows.iter().find(|row| row.name == index)?;
         let table = row.table.as_deref().unwrap_or_else(|| self.kind.entities_table());
         Some(format!(
-            "a {class} by `{index}`, whose rows have the keys {} and {}: tables query {table} .. --copies",
+            "a {class} by `{index}`, whose rows have the keys {} and {}: tables query {table} \
+             \"PartitionKey eq '..'\" --copies",
             row.partition, row.row
         ))
     }

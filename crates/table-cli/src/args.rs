@@ -9,7 +9,7 @@ use crate::output::Format;
 
 /// Looks into a store of table-core, and gets data in and out.
 #[derive(Debug, Parser)]
-#[command(name = "tables", version, disable_help_subcommand = true)]
+#[command(name = "tables", version)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) options: Options,

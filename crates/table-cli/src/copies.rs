@@ -30,6 +30,8 @@ pub(crate) enum Agreement {
     Differs(String),
     /// It is not there.
     Missing,
+    /// It comes after its entity, and is not as that is now: the text says how.
+    Follows(String),
     /// It is not there, and need not be, or can't be told: the text says why.
     Unknown(String),
 }
@@ -37,7 +39,7 @@ pub(crate) enum Agreement {
 impl Agreement {
     /// Returns whether nothing is wrong with it, as far as can be told.
     pub(crate) fn is_sound(&self) -> bool {
-        matches!(self, Self::Agrees | Self::Unknown(_))
+        matches!(self, Self::Agrees | Self::Follows(_) | Self::Unknown(_))
     }
 
     /// Returns it as a word, and what there is to say of it.
@@ -46,6 +48,7 @@ impl Agreement {
             Self::Agrees => ("agrees", None),
             Self::Differs(text) => ("differs", Some(text)),
             Self::Missing => ("missing", None),
+            Self::Follows(text) => ("follows", Some(text)),
             Self::Unknown(text) => ("unknown", Some(text)),
         };
         [Cell::text(word), Cell::shown(text)]
@@ -168,6 +171,11 @@ impl<'k> WholeEntity<'k> {
                     "a function of the struct says which entities have a row there".into(),
                 );
             }
+            if index.eventual {
+                return Agreement::Follows(
+                    "it is not there: `tables outbox` says what is still to follow".into(),
+                );
+            }
             return Agreement::Missing;
         };
         if index.shared {
@@ -202,9 +210,10 @@ impl<'k> WholeEntity<'k> {
         match (wrong.is_empty(), index.eventual) {
             (true, _) => Agreement::Agrees,
             (false, false) => Agreement::Differs(format!("in {}", wrong.join(", "))),
-            (false, true) => {
-                Agreement::Differs(format!("in {}, which may be still to follow", wrong.join(", ")))
-            }
+            (false, true) => Agreement::Follows(format!(
+                "it differs in {}: `tables outbox` says what is still to follow",
+                wrong.join(", ")
+            )),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use table_core::{Store, Tables};
+use table_core::{DynamicTable, ErrorKind, Store, Tables};
 
 use crate::args::Options;
 use crate::declared::Declared;
@@ -47,6 +47,18 @@ impl<'o> Session<'o> {
     /// `--write` is given.
     pub(crate) fn tables(&mut self) -> Result<Tables, Failure> {
         Ok(self.opened()?.tables().clone())
+    }
+
+    /// Returns the table of this name; an error says which tables there are.
+    pub(crate) fn table(&mut self, name: &str) -> Result<DynamicTable, Failure> {
+        let tables = self.tables()?;
+        tables.dynamic_table(name).map_err(|error| {
+            let known = tables.tables().unwrap_or_default();
+            if error.kind() != ErrorKind::TableNotFound || known.is_empty() {
+                return error.into();
+            }
+            error.because(format!("there is no such table; there are {}", known.join(", "))).into()
+        })
     }
 
     /// Returns the store that the options name, for what only one kind of store has.

@@ -33,7 +33,7 @@ impl Source {
     /// Reads what `--store` has.
     #[cfg_attr(
         all(feature = "azure", feature = "postgres"),
-        expect(clippy::unnecessary_wraps, reason = "a name is refused where its feature is missing")
+        expect(clippy::unnecessary_wraps, reason = "a build without these features refuses their stores")
     )]
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {

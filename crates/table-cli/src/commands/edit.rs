@@ -129,7 +129,7 @@ impl Edit {
             }
         } else {
             let name = kind.map_or(self.target.table.as_str(), KindInfo::entities_table);
-            let mut table = tables.dynamic_table(name)?;
+            let mut table = session.table(name)?;
             if self.raw {
                 table = table.raw();
                 session.note("written as it is: copies of the row, if it has any, are as they were");

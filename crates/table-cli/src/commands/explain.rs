@@ -33,7 +33,7 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         let tables = session.tables()?;
-        let table = tables.dynamic_table(&self.table)?;
+        let table = session.table(&self.table)?;
         let kinds = session.kinds()?;
         let mut query = Query::new();
         let mut asked: Vec<Term> = Vec::new();

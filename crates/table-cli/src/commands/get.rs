@@ -32,7 +32,7 @@ impl Get {
         let tables = session.tables()?;
         let kinds = session.kinds()?;
         let (name, partition, row) = self.place(&kinds)?;
-        let table = tables.dynamic_table(&name)?;
+        let table = session.table(&name)?;
         let Some(found) = table.get(&partition, &row)? else {
             return Err(Failure::NotFound(format!(
                 "table `{name}` has no row with partition key `{}` and row key `{}`",

@@ -46,7 +46,7 @@ pub(crate) struct Query {
 
 impl Query {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
-        let table = session.tables()?.dynamic_table(&self.table)?;
+        let table = session.table(&self.table)?;
         let kinds = session.kinds()?;
         let query = self.query(&kinds)?;
         let after = self.after.as_deref().map(str::parse::<Continuation>).transpose()?;

@@ -65,7 +65,7 @@ impl Schema {
             return Ok(vec![target.find_kind(kinds)?]);
         }
         // A table that is not there is told from one without kinds.
-        session.tables()?.dynamic_table(&target.table)?;
+        session.table(&target.table)?;
         let found: Vec<_> = kinds.in_table(&target.table).collect();
         if found.is_empty() {
             session.note(format!("no kind of entities is declared in table `{}`", target.table));

@@ -56,12 +56,12 @@ advice      a point read by `by_email`: tables get Company/employee.by_email Dep
 class   table scan
 filter  LastName eq 'Hall'
 why     no partition key is given
-advice  a partition scan by `by_name`, whose rows have the keys {LastName} and {Department}_{Id:06}: tables query Names .. --copies
+advice  a partition scan by `by_name`, whose rows have the keys {LastName} and {Department}_{Id:06}: tables query Names "PartitionKey eq '..'" --copies
 [0]
 
 "#]],
     );
-    // One that is still being made is no help.
+    // One that is still being made will help.
     same(
         to_people(&["explain", "Tickets", "PartitionKey eq 'support' and State eq 'open'"]).shown(),
         str![[r#"
@@ -69,7 +69,7 @@ class       partition scan
 partitions  "support"
 filter      State eq 'open'
 why         no row key is given
-advice      an index of `ticket` would make it a range: #[index(by_state, row = "state_{state}_{id:06}")]
+advice      a range by `by_state`, once that can be read: it is being made
 [0]
 
 "#]],

@@ -14,32 +14,14 @@ fn the_help_fits_a_screen() {
         let explained = ran.out.lines().filter(|line| line.trim_start().starts_with(option)).count();
         assert_eq!(explained, 1, "{option}");
     }
-    same(
-        ran.out,
-        str![[r#"
-Looks into a store of tables, and gets data in and out.
-
-Usage: tables --store STORE COMMAND ..       tables COMMAND --help explains one
-
-  Look at tables   ls, schema, get, query, explain
-  Look after them  stats, check, jobs, outbox, repair, compact, reclaim, backup
-  Change them      put, merge, delete, create, drop, rename
-  Queues           queues, peek, poison, requeue
-  Blobs and logs   blobs, logs
-  Keys and access  keys, sas
-  Itself           commands, shell, man, completions
-
-Options of every command:
-  --store STORE    Directory, postgres://.. or azure:CONNECTION [TABLES_STORE]
-  --write          Let the command change the store: without it, none does
-  --keys FILE      Key ring that opens sealed values [TABLES_PASSPHRASE]
-  --format FORMAT  table (on a terminal), jsonl (in a pipe), json, csv, md, line
-  --errors FORMAT  text or json
-
-Begin with:  tables --store company.tables ls
-
-"#]],
-    );
+    // Which commands there are is up to the features.
+    assert!(ran.out.contains("\n  Look at tables   ls, schema, get, query, explain\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("\nBegin with:  tables --store company.tables ls\n"), "{}", ran.out);
+    assert_eq!(tables(&["help"]).out, ran.out);
+    assert_eq!(tables(&["help", "query"]).out, tables(&["query", "--help"]).out);
+    // Without a command there is nothing to do, and the screen says what could be.
+    let ran = tables(&[]);
+    assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains("Begin with:"), "{}", ran.shown());
 }
 
 #[test]

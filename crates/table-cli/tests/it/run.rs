@@ -74,7 +74,8 @@ pub(crate) fn binary(arguments: &[&str], variables: &[(&str, &str)], input: &str
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    // One that ends before it reads has closed the pipe.
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
     let done = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
     let code = done.status.code().and_then(|code| u8::try_from(code).ok()).expect("it ended by itself");

@@ -135,7 +135,7 @@ tables: table `Company` has no kind `manager`; it has `department`, `employee`
         on_company(&["schema", "Nothing"]).shown(),
         str![[r#"
 [3]
-tables: cannot open table `Nothing`: there is no such table; create it first
+tables: cannot open table `Nothing`: there is no such table; there are Company, Logins20140730, Logins20140731, Names, Notes, Payroll, Shop, Tickets, Weather
 
 "#]],
     );
