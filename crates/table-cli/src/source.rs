@@ -1,13 +1,14 @@
 //! Which store is meant, and how it is opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 #[cfg(feature = "azure")]
 use table_azure::AzureTables;
 use table_core::crypt::KeyRing;
-use table_core::store::Propagate;
-use table_core::{OpenOptions, Store, Tables};
+use table_core::store::{OpenOptions, Propagate};
+use table_core::{Error, ErrorKind, Store, Tables};
 #[cfg(feature = "postgres")]
 use table_postgres::PostgresTables;
 
@@ -16,6 +17,9 @@ use crate::failure::Failure;
 
 /// The variable that has the passphrase of the key ring, if it has one.
 const PASSPHRASE: &str = "TABLES_PASSPHRASE";
+
+/// How long a store is waited for that this process is still closing.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A store, as `--store` names it.
 pub(crate) enum Source {
@@ -74,7 +78,7 @@ impl Source {
                 if let Some(ring) = ring(options)? {
                     store = store.encryption(ring);
                 }
-                Ok(Opened::Directory(store.open(path)?))
+                Ok(Opened::Directory(open_soon(&store, path)?))
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => {
@@ -90,6 +94,20 @@ impl Source {
     }
 }
 
+/// Opens a store. One that this process has closed just now, with other options, may be in use for a moment by the thread that
+/// frees the space of dropped tables: that is waited for.
+fn open_soon(options: &OpenOptions, path: &Path) -> Result<Store, Error> {
+    let begun = Instant::now();
+    loop {
+        match options.open(path) {
+            Err(error) if error.kind() == ErrorKind::OptionsConflict && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            opened => return opened,
+        }
+    }
+}
+
 /// Returns the name of a store as it may be shown: what a connection has behind its scheme may hold a password.
 pub(crate) fn without_secrets(text: &str) -> String {
     if let Some((scheme, _)) = text.split_once("://") {
@@ -101,7 +119,7 @@ pub(crate) fn without_secrets(text: &str) -> String {
 /// Returns the last part of a store's path, without its ending.
 pub(crate) fn short_name(text: &str) -> String {
     let shown = without_secrets(text);
-    let path = std::path::Path::new(&shown);
+    let path = Path::new(&shown);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     if shown.ends_with("..") { shown } else { stem.unwrap_or_else(|| "tables".into()) }
 }
