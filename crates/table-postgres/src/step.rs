@@ -100,8 +100,9 @@ impl StepAttempt<'_> {
             *done = self.carry_out(reading).await?;
         }
         if outcome.is_done() {
-            *is_open = false;
+            // Where it fails before the server is asked to commit, the transaction is still to be ended.
             self.end().await?;
+            *is_open = false;
         }
         Ok(outcome)
     }

@@ -66,6 +66,9 @@ fn calls_take_no_more_round_trips_than_they_must() {
             }),
             costs("a range of 100", 1, &mut || read(100)),
             costs("a range of 200", 2, &mut || read(200)),
+            costs("a range by an index", 1, &mut || {
+                assert_eq!(staff.by_name().department("Sales").name("name007").into_iter().count(), 2);
+            }),
             costs("insert", 1, &mut || {
                 staff.insert(&one).unwrap();
             }),
