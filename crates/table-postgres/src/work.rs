@@ -54,6 +54,8 @@ pub(crate) struct WorkRow {
     pub(crate) row: String,
     pub(crate) demand: Demand,
     pub(crate) act: WorkAct,
+    /// What is attempted with it, in words.
+    pub(crate) attempted: &'static str,
     /// Whether a declaration has made the row.
     pub(crate) is_declared: bool,
     /// What the row calls itself, if it says.
@@ -201,6 +203,7 @@ impl Work {
                 row: escape(key).into_owned(),
                 demand: Demand::Nothing,
                 act: WorkAct::Keep,
+                attempted: "write to",
                 is_declared: true,
                 kind: None,
             };
@@ -213,7 +216,8 @@ impl Work {
                 };
                 let kind = row.act.content().and_then(kind_of);
                 let (demand, is_declared) = (row.condition.into(), row.kind.is_some());
-                work.rows.push(WorkRow { demand, act, is_declared, kind, ..of_row(at, row.key) });
+                let attempted = row.act.describe(row.condition);
+                work.rows.push(WorkRow { demand, act, attempted, is_declared, kind, ..of_row(at, row.key) });
             }
             for (at, addition) in (group.rows.len()..).zip(&group.additions) {
                 let act = WorkAct::Add(addition.amounts.clone());
@@ -302,7 +306,10 @@ impl Work {
         let Some(found) = found else { return Refused { error, group, row } };
         let table = self.tables.get(found.table).map_or("", |entry| &*entry.name);
         let error = error.table(table).partition(&found.partition_key);
-        let error = if row.is_some() { error.row(&found.row_key) } else { error };
+        let error = match row {
+            Some(_) => error.attempted(found.attempted).row(&found.row_key),
+            None => error.attempted("commit a batch to"),
+        };
         Refused { error, group, row }
     }
 }
