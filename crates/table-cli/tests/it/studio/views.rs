@@ -82,6 +82,9 @@ fn what_a_query_reads_is_drawn_before_it_runs() {
         assert!(answer.body.contains(class) && answer.body.contains(drawn), "{class}, {drawn}: {answer:?}");
         assert!(!answer.body.contains("<html"), "{answer:?}");
     }
+    // Without scripts, too, and no row is read.
+    let page = studio.get("/t/Company?filter=Age%20ge%2040&run=no").body;
+    assert!(page.contains("table scan") && !page.contains("data-row"), "{page}");
     let answer = studio.get("/t/Company/explain?filter=Age%20g");
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.body.contains("cannot parse"), "{answer:?}");

@@ -68,6 +68,8 @@ pub(crate) struct Listing<'l> {
     pub(crate) table: &'l DynamicTable,
     /// The kinds that are noted in the table.
     pub(crate) kinds: &'l [KindInfo],
+    /// Whether copies are compared with their entities, which reads each: where a store is far, on a row's own page alone.
+    pub(crate) compares: bool,
 }
 
 impl<'l> Listing<'l> {
@@ -113,7 +115,7 @@ impl<'l> Listing<'l> {
             read += u64::try_from(page.entities.len()).unwrap_or(u64::MAX);
             for row in page.entities {
                 let item = self.item(snapshot, row)?;
-                if folds && is_folded(&item) {
+                if folds && self.is_folded(&item) {
                     listed.folded += 1;
                 } else {
                     listed.items.push(item);
@@ -128,6 +130,15 @@ impl<'l> Listing<'l> {
         }
     }
 
+    /// Returns whether a row is seen with its entity, and says nothing that this does not say.
+    fn is_folded(&self, item: &Item<'_>) -> bool {
+        match (&item.identity, &item.owner) {
+            (Some(Identity { row: RowOf::Part(_), .. }), _) => true,
+            (_, Some((keys, agreement))) => (keys.is_some() || !self.compares) && !agreement.is_wrong(),
+            _ => false,
+        }
+    }
+
     /// Returns a row with what is to be said of it.
     pub(crate) fn item(&self, snapshot: &Snapshot, row: DynamicEntity) -> Result<Item<'l>> {
         let identity = identify(self.kinds, &row);
@@ -135,12 +146,15 @@ impl<'l> Listing<'l> {
         let mut item = Item { row, identity, copies: Vec::new(), owner: None };
         let Some(Identity { kind, row: of }) = &item.identity else { return Ok(item) };
         match of {
-            RowOf::Entity => item.copies = copies.of_entity(kind, &item.row)?,
+            RowOf::Entity if self.compares => item.copies = copies.of_entity(kind, &item.row)?,
             RowOf::Index(name) => {
                 let indexes = kind.indexes();
-                if let Some(index) = indexes.iter().find(|index| index.name == *name && !index.shared) {
-                    item.owner = Some(copies.owner(kind, index, &item.row)?);
-                }
+                let index = indexes.iter().find(|index| index.name == *name && !index.shared);
+                item.owner = match index {
+                    Some(index) if self.compares => Some(copies.owner(kind, index, &item.row)?),
+                    Some(_) => Some((None, Agreement::Untold("it is compared on its own page".to_owned()))),
+                    None => None,
+                };
             }
             _ => {}
         }
@@ -152,15 +166,6 @@ impl<'l> Listing<'l> {
 fn identify<'k>(kinds: &'k [KindInfo], row: &DynamicEntity) -> Option<Identity<'k>> {
     let of = entity_type(row)?;
     kinds.iter().find_map(|kind| Some(Identity { kind, row: kind.row_of_type(of)? }))
-}
-
-/// Returns whether a row is seen with its entity, and says nothing that this does not say.
-fn is_folded(item: &Item<'_>) -> bool {
-    match (&item.identity, &item.owner) {
-        (Some(Identity { row: RowOf::Part(_), .. }), _) => true,
-        (_, Some((Some(_), agreement))) => !agreement.is_wrong(),
-        _ => false,
-    }
 }
 
 /// Returns the text that the row keys of a kind's entities begin with.

@@ -3,6 +3,8 @@
 mod copies;
 mod explained;
 mod listing;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::copies::{Agreement, CopyState};
 pub(super) use self::explained::{Explained, Place};

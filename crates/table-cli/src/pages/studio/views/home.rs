@@ -3,20 +3,25 @@
 use maud::html;
 
 use super::super::web::link;
+use super::problem::{Problem, note};
 use super::shell::{Place, shell};
 use super::studio::{Made, Studio};
 use crate::pages::parts::{bytes, count};
 
 pub(super) fn page(studio: &Studio) -> Made {
-    let kinds = studio.kinds(None)?;
     let tables = studio.tables.tables()?;
-    let stats = studio.lmdb.as_ref().map(table_core::Store::stats).transpose()?;
+    // Where something is damaged, the rest is shown.
+    let mut problems = Vec::new();
+    let kinds = studio.kinds(None).map_err(|error| problems.push(Problem::Store(error))).unwrap_or_default();
+    let stats = studio.lmdb.as_ref().map(table_core::Store::stats).transpose();
+    let stats = stats.map_err(|error| problems.push(Problem::Store(error))).unwrap_or_default();
     let of = |table: &str| {
         let tables = stats.as_ref()?.tables.iter();
         tables.clone().find(|of| of.name == table)
     };
     let body = html! {
         div.head { div { h1 { (studio.name) } p.lead { code { (studio.tables.path().display()) } } } }
+        @for problem in &problems { (note(problem)) }
         @if let Some(stats) = &stats {
             div.tiles {
                 div.tile { b { (count(stats.tables.iter().map(|table| table.entities).sum())) } span { "rows in " (tables.len()) " tables" } }

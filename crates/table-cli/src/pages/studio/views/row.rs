@@ -24,7 +24,7 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
     };
     let mut json = Vec::new();
     Writer::new(Metadata::Minimal).entity(&found, &mut json)?;
-    let listing = Listing { tables: &studio.tables, table: &table, kinds: &kinds };
+    let listing = Listing { tables: &studio.tables, table: &table, kinds: &kinds, compares: true };
     let item = listing.item(&snapshot, found)?;
     let marked = match &item.owner {
         Some((_, Agreement::Differs(names))) => names.clone(),

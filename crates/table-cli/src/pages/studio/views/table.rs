@@ -27,12 +27,16 @@ fn asked(request: &Request) -> Asked<'_> {
 pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
     let table = studio.tables.dynamic_table(table)?;
     let kinds = studio.kinds(Some(table.name()))?;
-    let listing = Listing { tables: &studio.tables, table: &table, kinds: &kinds };
+    let listing =
+        Listing { tables: &studio.tables, table: &table, kinds: &kinds, compares: studio.lmdb.is_some() };
     let asked = asked(request);
+    // What a query would read is told without running it, too.
+    let runs = request.get("run") != Some("no");
     let snapshot = studio.tables.snapshot()?;
     let shown = listing.query(asked).and_then(|query| {
-        let listed = listing.page(&snapshot, &query, asked)?;
-        let mut found: Vec<_> = listed.items.iter().map(|item| item.row.partition_key()).collect();
+        let listed = runs.then(|| listing.page(&snapshot, &query, asked)).transpose()?;
+        let items = listed.iter().flat_map(|listed| &listed.items);
+        let mut found: Vec<_> = items.map(|item| item.row.partition_key()).collect();
         found.dedup();
         let explained = Explained::of(&snapshot, &table, &query, &found)?;
         Ok((listed, explained))
@@ -47,9 +51,11 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
         (bar(&table, &kinds, asked))
         @match shown {
             Ok((listed, explained)) => {
-                div data-explained aria-live="polite" { @if is_asked { (picture_of(&explained, &kinds, asked)) } }
-                (rows(&listed, table.name(), asked))
-                @if let Some(error) = listed.closed { (problem::note(&Problem::Store(error))) }
+                div data-explained aria-live="polite" { @if is_asked || !runs { (picture_of(&explained, &kinds, asked)) } }
+                @if let Some(listed) = listed {
+                    (rows(&listed, table.name(), asked))
+                    @if let Some(error) = listed.closed { (problem::note(&Problem::Store(error))) }
+                }
             },
             Err(error) => {
                 div data-explained aria-live="polite" {}
@@ -64,7 +70,8 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
 pub(super) fn explained(studio: &Studio, table: &str, request: &Request) -> Made {
     let table = studio.tables.dynamic_table(table)?;
     let kinds = studio.kinds(Some(table.name()))?;
-    let listing = Listing { tables: &studio.tables, table: &table, kinds: &kinds };
+    let listing =
+        Listing { tables: &studio.tables, table: &table, kinds: &kinds, compares: studio.lmdb.is_some() };
     let asked = asked(request);
     let snapshot: Snapshot = studio.tables.snapshot()?;
     let explained = listing.query(asked).and_then(|query| Explained::of(&snapshot, &table, &query, &[]));
@@ -94,6 +101,7 @@ fn bar(table: &DynamicTable, kinds: &[KindInfo], asked: Asked<'_>) -> Markup {
                     }
                 }
                 button.first { "Run" }
+                button name="run" value="no" { "Explain" }
             }
             div.bar-more {
                 @if !kinds.is_empty() {

@@ -114,7 +114,7 @@ pub(super) fn agreement(item: &Item<'_>) -> Markup {
         span.pills {
             @if wrong > 0 { span.pill.bad { (wrong) " disagree" @if wrong == 1 { "s" } } }
             @if follow > 0 { span.pill.warn { (follow) " to follow" } }
-            @if wrong == 0 && agree > 0 { span.pill.good { (agree) @if agree == 1 { " copy" } @else { " copies" } } }
+            @if wrong + follow == 0 && agree > 0 { span.pill.good { (agree) @if agree == 1 { " copy" } @else { " copies" } } }
             @if let Some((_, agreement)) = &item.owner { (of_copy(agreement)) }
         }
     }
