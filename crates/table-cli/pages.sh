@@ -27,7 +27,7 @@ if [ ! -d "$home/node_modules/playwright-core" ]; then
   mkdir -p "$home"
   npm install --silent --no-audit --no-fund --prefix "$home" "playwright-core@$version"
 fi
-cargo build --quiet -p table-cli --bin tables --example sample_store
+cargo build --quiet --locked -p table-cli --all-features --bin tables --example sample_store
 
 store=$directory/sample.tables
 "$target/debug/examples/sample_store" "$store"

@@ -20,7 +20,9 @@ pub(crate) fn test() -> Result<(), String> {
 
 /// Returns the command that runs the unit tests and the integration tests, but for those that the emulator can't run.
 fn tests() -> Command {
-    let command = cargo("test --no-fail-fast -p table-engine -p lmdb-verify -p table-lmdb -p integration-tests --tests --");
+    let command = cargo(
+        "test --no-fail-fast -p table-engine -p lmdb-verify -p table-lmdb -p integration-tests --tests --",
+    );
     LEFT_OUT.iter().fold(command, |command, name| command.argument("--skip").argument(name))
 }
 

@@ -290,11 +290,11 @@ mod tests {
             vec![("Age", Value::from("old"))],
             vec![("Age", Value::from(9))],
         ];
-        let mut packer = names.packer(7);
+        let mut pack_next = names.packer(7);
         for (at, properties) in rows.iter().enumerate() {
             let row = at.to_string();
             let given: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
-            let packed = packer.pack("p", &row, Ticks::MIN, &given).unwrap().clone();
+            let packed = pack_next.pack("p", &row, Ticks::MIN, &given).unwrap().clone();
             let alone = pack(&names, &row, properties);
             assert_eq!(packed.parts(), alone.parts(), "{at}");
             assert_eq!(
