@@ -118,12 +118,20 @@ impl<'k> Asked<'k> {
         !by_partition && (self.knows(name) || self.ranges.iter().any(|known| known == name))
     }
 
+    /// Returns a name for an index, with a number behind it if the kind has one of that name.
+    fn free_name(&self, name: String) -> String {
+        let taken = self.kind.indexes();
+        let is_free = |name: &String| taken.iter().all(|index| index.name != *name);
+        let numbered = (2_u32..).map(|number| format!("{name}_{number}"));
+        std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default()
+    }
+
     /// Returns the declaration of an index that would make the filter read less.
     fn index_that_could_be(&self, now: QueryClass) -> Option<String> {
         let in_row: Vec<_> =
             self.equal.iter().filter(|name| self.is_asked(name)).chain(self.ranges.first()).collect();
         let first = in_row.first()?;
-        let name = format!("by_{}", snake(first));
+        let name = self.free_name(format!("by_{}", snake(first)));
         let own = self.kind.keys(None).ok()?.fields();
         let properties = self.kind.properties();
         let part = |name: &str| {

@@ -131,3 +131,9 @@ fn what_can_not_be_explained_is_refused() {
     assert_eq!(on_company(&["explain", "Company", "Age"]).code, 0);
     assert_eq!(on_company(&["explain", "Company", "Age eq"]).code, 1);
 }
+
+#[test]
+fn an_index_that_could_be_has_a_name_of_its_own() {
+    let ran = on_company(&["explain", "Company", "Email eq 'mia@contoso.com'", "--kind", "employee"]);
+    assert!(ran.out.contains("#[index(by_email_2, partition = "), "{}", ran.shown());
+}
