@@ -1,4 +1,4 @@
-//! The store of an example program: in a directory, on an emulator, or in an account of Azure storage.
+//! The store of an example program: in a directory, on an emulator, in an account of Azure storage, or in a database.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use table_azure::{AzureOptions, AzureTables};
+use table_azure::AzureOptions;
 use table_core::crypt::KeyProvider;
 use table_core::store::{Encryption, Problem, Propagate, StoreStats};
 use table_core::typed::PendingPropagation;
@@ -19,19 +19,25 @@ pub enum Place {
     Directory(PathBuf),
     /// In the account that a connection string names, each with tables whose names begin as those of no other.
     Account(String),
+    /// In the PostgreSQL database of this address, each in a schema of its own.
+    #[cfg(feature = "postgres")]
+    Database(String),
 }
 
 impl Place {
-    /// Reads what the command line says: `azurite`, or `emulator`, a connection string, or a directory.
+    /// Reads what the command line says: `azurite`, or `emulator`, a connection string, the address of a database, or a
+    /// directory.
     pub fn parse(text: &str) -> Self {
         match text {
+            #[cfg(feature = "postgres")]
+            text if text.starts_with("postgres://") => Self::Database(text.into()),
             "azurite" | "emulator" => Self::Account("UseDevelopmentStorage=true".into()),
             text if text.contains('=') => Self::Account(text.into()),
             directory => Self::Directory(directory.into()),
         }
     }
 
-    /// Runs a program whose stores lie here, and removes the tables that it leaves in an account.
+    /// Runs a program whose stores lie here, and removes the tables that it leaves in an account or a database.
     pub fn run<T>(&self, program: impl FnOnce() -> T) -> T {
         /// Forgets the place, and removes what lies there, also where the program fails.
         struct Leave;
@@ -40,9 +46,12 @@ impl Place {
                 let opened = RUNNING.with_borrow_mut(|running| std::mem::take(&mut running.opened));
                 for tables in opened {
                     let names = tables.tables().unwrap_or_default();
+                    let together: Vec<_> = names.iter().map(String::as_str).collect();
                     // What can't be removed is another's to see to: the program's own error says more.
-                    for name in names {
-                        drop(tables.drop_table(&name));
+                    if tables.drop_tables(&together).is_err() {
+                        for name in names {
+                            drop(tables.drop_table(&name));
+                        }
                     }
                 }
                 RUNNING.take();
@@ -58,8 +67,8 @@ impl Place {
 #[derive(Default)]
 struct Running {
     place: Option<Place>,
-    /// The tables that it has opened in an account.
-    opened: Vec<AzureTables>,
+    /// What it has opened in an account or a database.
+    opened: Vec<Tables>,
 }
 
 thread_local! {
@@ -115,9 +124,20 @@ impl Options {
                 let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
                 let prefix = format!("{run}X{:016x}", hasher.finish());
                 let opened = self.azure.prefix(&prefix).connect(&connection)?;
-                let tables = Tables::clone(&opened);
-                RUNNING.with_borrow_mut(|running| running.opened.push(opened));
-                Ok(Store { tables, lmdb: None, is_manual: self.is_manual })
+                Ok(Store::elsewhere(Tables::clone(&opened), self.is_manual))
+            }
+            #[cfg(feature = "postgres")]
+            Some(Place::Database(_)) if self.seals => {
+                let because = "this store on PostgreSQL was given no keys";
+                Err(Error::new(ErrorKind::Unsupported).because(because))
+            }
+            #[cfg(feature = "postgres")]
+            Some(Place::Database(address)) => {
+                let mut hasher = DefaultHasher::new();
+                path.hash(&mut hasher);
+                let schema = format!("example_{:016x}", hasher.finish());
+                let opened = table_postgres::PostgresTables::options().schema(schema).connect(&address)?;
+                Ok(Store::elsewhere(Tables::clone(&opened), self.is_manual))
             }
             Some(Place::Directory(directory)) => {
                 self.directory(directory.join(path.file_name().unwrap_or_default()))
@@ -136,6 +156,12 @@ impl Store {
     /// Opens the store of a program.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::options().open(path)
+    }
+
+    /// Returns a store that lies in no directory. What the program leaves in it is removed after it.
+    fn elsewhere(tables: Tables, is_manual: bool) -> Self {
+        RUNNING.with_borrow_mut(|running| running.opened.push(tables.clone()));
+        Self { tables, lmdb: None, is_manual }
     }
 
     /// Returns how a store is opened where nothing is said.

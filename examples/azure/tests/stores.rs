@@ -79,3 +79,13 @@ fn every_example_runs_on_an_emulator_or_names_what_it_takes() {
         check_programs(&Place::parse(&connection), &REFUSED);
     }
 }
+
+/// `TABLE_POSTGRES` has the address of a server.
+#[cfg(feature = "postgres")]
+#[test]
+fn every_example_runs_on_postgres_or_names_what_it_takes() {
+    const REFUSED: [(&str, &str); 0] = [];
+    if let Ok(address) = std::env::var("TABLE_POSTGRES") {
+        check_programs(&Place::parse(&address), &REFUSED);
+    }
+}
