@@ -57,7 +57,8 @@ impl Reading<'_> {
 
     /// Returns the layouts by which a row is examined that is written by its properties, if there are any.
     fn layouts(&self, row: &WorkRow) -> Option<&LayoutTexts> {
-        if row.is_declared || self.work.is_raw {
+        // A row that only stays as it is is not written.
+        if row.is_declared || self.work.is_raw || matches!(row.act, WorkAct::Keep) {
             return None;
         }
         self.kinds?.layouts(row.table)

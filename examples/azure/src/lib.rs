@@ -5,7 +5,7 @@ pub mod store;
 use std::error::Error;
 
 use table_azure::AzureTables;
-use table_core::{Copied, Entity, Store, Tables};
+use table_core::{Copied, Entity, ErrorKind, Store, Tables};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -76,7 +76,8 @@ pub fn run_at(place: &store::Place, program: Option<Program>) -> Result<Became, 
     let Some(program) = program else { return Ok(Became::Alone) };
     let Err(error) = place.run(program) else { return Ok(Became::Done) };
     match error.downcast_ref::<table_core::Error>() {
-        Some(refused) if refused.kind() == table_core::ErrorKind::Unsupported => {
+        // A store that has no tables of copies alone refuses to drop the entities' part of one.
+        Some(refused) if matches!(refused.kind(), ErrorKind::Unsupported | ErrorKind::CopiesElsewhere) => {
             Ok(Became::Refused(refused.to_string()))
         }
         _ => Err(error),

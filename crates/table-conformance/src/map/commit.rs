@@ -141,7 +141,8 @@ fn write(
     let key = executor::stored_key(id, partition, row.key);
     let old = state.rows.get(&key);
     demand(row.condition, old.map(|old| ETag::from_timestamp(old.timestamp)))?;
-    if row.kind.is_none() && !plan.is_raw {
+    // A row that only stays as it is is not written.
+    if row.kind.is_none() && !plan.is_raw && !matches!(row.act, Act::Keep) {
         let layouts = state.layouts.get(&id).cloned().unwrap_or_default();
         let new = row.act.content().map(properties).unwrap_or_default();
         for properties in old.map(|old| &old.properties).into_iter().chain([&new]) {
