@@ -35,7 +35,7 @@ pub use crate::plan::{
     RowProperty, RowWrite, TextOf, Version,
 };
 use crate::row::key;
-pub use crate::row::named::{Named, Names, PackedRow, Packer};
+pub use crate::row::named::{Named, Names, PackedRow, Packer, RowHead};
 pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use table_engine::__executor::{self as executor, Amounts, ListBecomes};
 use table_engine::model::names::ENTITY_TYPE;
+use table_engine::sealing::sign;
 use table_engine::{ErrorKind, Result, Value, ValueRef};
 
 use crate::body::Body;
@@ -14,6 +15,7 @@ use crate::work::RowVersion;
 pub(crate) struct OldRow {
     pub(crate) version: RowVersion,
     pub(crate) properties: Vec<(String, Value)>,
+    pub(crate) is_signed: bool,
 }
 
 impl OldRow {
@@ -31,6 +33,11 @@ impl OldRow {
     }
 }
 
+/// Refuses to change a row that its struct alone can sign.
+fn check_unsigned(old: Option<&OldRow>) -> Result<()> {
+    if old.is_some_and(|old| old.is_signed) { Err(sign::needs_its_struct()) } else { Ok(()) }
+}
+
 /// Returns what a row becomes that takes over these properties.
 pub(crate) fn merged(
     partition: &str,
@@ -38,6 +45,7 @@ pub(crate) fn merged(
     old: Option<&OldRow>,
     properties: &[(String, Value)],
 ) -> Result<Becomes> {
+    check_unsigned(old)?;
     let mut all = old.map(OldRow::all).unwrap_or_default();
     all.extend(properties.iter().map(|(name, value)| (&**name, value.as_value_ref())));
     let all: Vec<_> = all.into_iter().collect();
@@ -50,6 +58,7 @@ pub(crate) fn added(amounts: &Amounts, old: Option<&OldRow>) -> Result<Becomes> 
     if old.is_some_and(|old| old.kind() != Some(amounts.kind_name())) {
         return Err(amounts.is_another());
     }
+    check_unsigned(old)?;
     if amounts.are_own() {
         let Some(old) = old else { return Err(executor::error(ErrorKind::EntityNotFound, "")) };
         let sums = amounts.becomes_of_own(&mut |name| Ok(old.get(name).map(Value::as_value_ref)))?;

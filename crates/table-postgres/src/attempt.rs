@@ -82,6 +82,7 @@ impl Attempt<'_> {
             identity: self.store.identity.cast_signed(),
             generation: kinds.as_ref().map(|kinds| (&*self.store.state, kinds.generation)),
             held: &self.work.held(),
+            keys: &self.store.keys,
         };
         let statement = statement::of(self.work, ops, &frame);
         let done = if begins {
@@ -128,6 +129,7 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
         identity: store.identity.cast_signed(),
         generation: None,
         held: &[],
+        keys: &store.keys,
     };
     match connection.query(&statement::of(work, ops, &frame)).await {
         Ok(_) => Ok(true),

@@ -23,6 +23,9 @@ use crate::param::Json;
 /// The member with the types.
 const TYPES: &str = "@";
 
+/// The member with the keyed digest of a row that is signed, in Base64.
+const DIGEST_NAME: &str = "@digest";
+
 /// The finite numbers that are written as numbers lie between these, or are 0: others would fill lines with digits.
 const PLAIN: std::ops::Range<f64> = 1e-7..1e17;
 
@@ -37,6 +40,14 @@ pub(crate) struct Body {
 
 impl Body {
     pub(crate) fn of<'p>(properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>) -> Self {
+        Self::signed(properties, None)
+    }
+
+    /// Makes the content of a row that has this keyed digest, if it has one.
+    pub(crate) fn signed<'p>(
+        properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
+        digest: Option<&[u8]>,
+    ) -> Self {
         let (mut kind, mut types, mut values) = (None, String::new(), String::new());
         for (name, value) in properties {
             match value {
@@ -54,14 +65,18 @@ impl Body {
         }
         let mut json = String::with_capacity(types.len() + values.len() + 8);
         json.push('{');
+        if let Some(digest) = digest {
+            begin_member(&mut json, DIGEST_NAME);
+            put_bytes(&mut json, digest);
+        }
         if !types.is_empty() {
             begin_member(&mut json, TYPES);
             json.push('{');
             json.push_str(&types);
             json.push('}');
-            if !values.is_empty() {
-                json.push(',');
-            }
+        }
+        if json.len() > 1 && !values.is_empty() {
+            json.push(',');
         }
         json.push_str(&values);
         json.push('}');
@@ -177,8 +192,17 @@ impl Held<'_> {
 /// A property as it was read.
 pub(crate) type Property<'a> = (Cow<'a, str>, Held<'a>);
 
-/// Returns the properties of a row with these columns; `None` if the object is none that was written so.
-pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<Vec<Property<'a>>> {
+/// A row's content as it was read.
+#[derive(Debug)]
+pub(crate) struct ReadBody<'a> {
+    pub(crate) properties: Vec<Property<'a>>,
+    /// Its keyed digest, if it is signed.
+    pub(crate) digest: Option<Vec<u8>>,
+}
+
+/// Returns the content of a row with these columns; `None` if the object is none that was written so.
+pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<ReadBody<'a>> {
+    let mut digest = None;
     let mut reader = Reader { text: std::str::from_utf8(json).ok()?, at: 0 };
     let mut properties = Vec::with_capacity(16);
     if let Some(kind) = kind {
@@ -189,6 +213,10 @@ pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<Vec<Pr
     reader.sign(b'{')?;
     let mut is_first = true;
     while let Member::Named(name) = reader.member(&mut is_first)? {
+        if name == DIGEST_NAME {
+            digest = Some(reader.bytes()?);
+            continue;
+        }
         if name == TYPES {
             reader.sign(b'{')?;
             let mut is_first = true;
@@ -208,7 +236,7 @@ pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<Vec<Pr
         let value = reader.value(mark)?;
         properties.push((name, value));
     }
-    Some(properties)
+    Some(ReadBody { properties, digest })
 }
 
 /// What comes next in an object.
@@ -355,7 +383,7 @@ mod tests {
 
     fn there_and_back(properties: &[(&str, Value)]) {
         let body = Body::of(properties.iter().map(|(name, value)| (*name, value.as_value_ref())));
-        let read = decode(body.kind.as_deref(), &body.json.0).unwrap();
+        let read = decode(body.kind.as_deref(), &body.json.0).unwrap().properties;
         let text = String::from_utf8_lossy(&body.json.0);
         assert_eq!(read.len(), properties.len(), "{text}");
         for (name, value) in properties {
@@ -408,6 +436,15 @@ mod tests {
         );
         assert_eq!(body.kind.as_deref(), Some("employee"));
         assert_eq!(&*body.json.0, br#"{"@":{"Salary":"Int64"},"Name":"Jones","Salary":5,"Age":41}"#);
+    }
+
+    #[test]
+    fn a_digest_stands_beside_the_properties() {
+        for properties in [&[][..], &[("A", ValueRef::Int32(1))], &[("A", ValueRef::Int64(1))]] {
+            let body = Body::signed(properties.iter().copied(), Some(&[7; 16]));
+            let read = decode(None, &body.json.0).unwrap();
+            assert_eq!((read.properties.len(), read.digest), (properties.len(), Some(vec![7; 16])));
+        }
     }
 
     #[test]

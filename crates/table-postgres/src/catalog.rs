@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 use crate::connection::Call;
 use crate::error::damaged;
 use crate::param::{Param, Params};
+use crate::sealing;
 use crate::table::TableEntry;
 
 /// The version of what is laid out here.
@@ -108,11 +109,13 @@ impl Catalog {
              CREATE TABLE IF NOT EXISTS {schema}._records (
                 owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));
              {queues}
+             {keys}
              INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}'),
                 ('generation', '1') ON CONFLICT DO NOTHING;
              COMMIT",
             name = literal(schema),
             queues = self.make_queues(),
+            keys = sealing::make_tables(schema),
         )
     }
 

@@ -13,6 +13,7 @@ use crate::driver::DrivenConnection;
 use crate::error::{damaged, is_conflict, is_lost, of_server};
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
+use crate::transaction::in_doubt;
 
 /// How long such a transaction waits for a table that others hold. Writers wait behind it, so this is no longer than they bear.
 const LONGEST_WAIT: &str = "10s";
@@ -111,11 +112,7 @@ impl PostgresStore {
                 Err(Trouble::Server(error)) if is_conflict(&error) => {}
                 Err(Trouble::Server(error)) if is_lost(&error) => {
                     if !losses.wait() {
-                        return Err(if may_have_happened {
-                            crate::store::in_doubt(error)
-                        } else {
-                            of_server(error)
-                        });
+                        return Err(if may_have_happened { in_doubt(error) } else { of_server(error) });
                     }
                     self.pool.forget_idle();
                 }

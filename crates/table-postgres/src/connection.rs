@@ -61,6 +61,11 @@ impl Connection {
         Ok(join_all(all).await)
     }
 
+    /// Runs statements as [`query_all`](Self::query_all) does, and returns the answers if there is one to each.
+    pub(crate) async fn query_each(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
+        self.query_all(calls).await?.into_iter().collect()
+    }
+
     /// Begins a transaction by `begin`, and runs statements in it; one round trip for all.
     pub(crate) async fn begin_and_query(
         &self,

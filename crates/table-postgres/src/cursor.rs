@@ -152,7 +152,7 @@ impl PostgresCursor {
             let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
             let rows = match first {
                 Some(rows) => rows,
-                None => snapshot.query(call)?,
+                None => snapshot.read(call)?,
             };
             let has_ended = rows.len() < most;
             self.take(snapshot.store(), &rows, most, batch)?;

@@ -48,6 +48,7 @@ impl Diagnosis<'_> {
         calls.push(store.catalog.generation());
         #[cfg(feature = "queue")]
         calls.extend(work.messages.iter().flat_map(PlanMessages::look));
+        store.keys.ask_with(&mut calls);
         // All at one moment: a key that is taken since the entity itself was changed is no conflict, but a stale plan.
         let answers = if self.is_within {
             self.connection.query_all(&calls).await
@@ -55,7 +56,8 @@ impl Diagnosis<'_> {
             self.connection.begin_and_query(snapshot::BEGIN, &calls).await
         };
         let answers = answers.map_err(before)?;
-        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
+        let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
+        store.keys.observe_last(&mut answers).map_err(Refused::whole)?;
         let mut answers = answers.iter();
         let mut found = HashMap::new();
         for (table, rows) in (0..work.tables.len()).zip(answers.by_ref()) {

@@ -31,7 +31,7 @@ impl AsyncBackend for PostgresStore {
     ) -> BoxFuture<'a, Result<Option<(PackedRow, usize)>>> {
         Box::pin(async move {
             let entry = &own(table)?.entry;
-            let answer = self.query_awaited(&entry.get_now(&self.state, partition, row)).await?;
+            let answer = self.read_awaited(entry.get_now(&self.state, partition, row)).await?;
             Ok(self.found_now(entry, partition, row, &answer)?.map(|packed| (packed, STATE)))
         })
     }
@@ -56,9 +56,9 @@ impl AsyncBackend for PostgresStore {
         &self,
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
-        _: &SealedAt,
+        sealed_at: &SealedAt,
     ) -> BoxFuture<'_, Result<Committed, Refused>> {
-        let work = Work::of(self, tables, plan);
+        let work = Work::of(self, tables, plan, sealed_at);
         Box::pin(async move {
             let work = work?;
             let committed = commit_awaited(&self.pool, self, &work).await?;
@@ -92,14 +92,18 @@ impl LaterCursor {
                 batch.end();
                 return Ok(());
             };
-            let rows = if let Some(connection) = &self.connection {
-                connection.query(&call).await.map_err(of_server)?
+            let mut calls = vec![call];
+            self.store.keys.ask_with(&mut calls);
+            let mut answers = if let Some(connection) = &self.connection {
+                connection.query_each(&calls).await.map_err(of_server)?
             } else {
-                let (connection, answer) = self.begin(call).await?;
+                let (connection, answers) = self.begin(calls).await?;
                 // Whatever becomes of it, the transaction is ended with this.
                 self.connection = Some(connection);
-                answer
+                answers
             };
+            self.store.keys.observe_last(&mut answers)?;
+            let rows = answers.pop().unwrap_or_default();
             let has_ended = rows.len() < most;
             self.cursor.take(&self.store, &rows, most, batch)?;
             if has_ended {
@@ -111,8 +115,8 @@ impl LaterCursor {
     }
 
     /// Begins the transaction with the first page, and takes note of the store's generation at its moment.
-    async fn begin(&self, call: Call) -> Result<(Shared, Vec<Row>)> {
-        let calls = [call, self.store.catalog.generation()];
+    async fn begin(&self, mut calls: Vec<Call>) -> Result<(Shared, Vec<Vec<Row>>)> {
+        calls.push(self.store.catalog.generation());
         let mut losses = self.store.pool.losses();
         loop {
             let mut connection = self.store.pool.shared().await?;
@@ -124,7 +128,7 @@ impl LaterCursor {
                     if let Some(row) = generation.first() {
                         self.store.observe_generation(column(row, 0)?);
                     }
-                    return Ok((connection, answers.pop().unwrap_or_default()));
+                    return Ok((connection, answers));
                 }
                 Err(error) if is_lost(&error) && self.store.pool.wait(&mut losses).await? => {
                     self.store.pool.forget_idle();

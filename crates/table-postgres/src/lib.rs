@@ -58,6 +58,7 @@ mod queues;
 mod reading;
 mod records;
 mod rename;
+mod sealing;
 mod snapshot;
 mod statement;
 mod step;
@@ -66,6 +67,7 @@ mod table;
 #[cfg(feature = "tls")]
 mod tls;
 mod token;
+mod transaction;
 mod views;
 mod work;
 
@@ -76,6 +78,8 @@ use std::sync::Arc;
 use table_engine::{Result, Tables};
 
 pub use self::options::PostgresOptions;
+#[cfg(feature = "encrypt")]
+pub use self::sealing::{Encryption, KeyInfo};
 #[doc(hidden)]
 pub use self::store::ABILITIES;
 use self::store::PostgresStore;
@@ -87,6 +91,8 @@ use self::store::PostgresStore;
 #[derive(Clone)]
 pub struct PostgresTables {
     tables: Tables,
+    #[cfg_attr(not(feature = "encrypt"), expect(dead_code, reason = "keys are asked of it"))]
+    store: Arc<PostgresStore>,
 }
 
 impl PostgresTables {
@@ -101,7 +107,14 @@ impl PostgresTables {
     }
 
     fn new(store: Arc<PostgresStore>) -> Self {
-        Self { tables: Tables::new(store) }
+        Self { tables: Tables::new(store.clone()), store }
+    }
+
+    /// Returns the keys of this store, which seal and open its encrypted properties. An error if the store was opened without a
+    /// [key provider](PostgresOptions::encryption).
+    #[cfg(feature = "encrypt")]
+    pub fn encryption(&self) -> Result<Encryption> {
+        Encryption::new(&self.store).map_err(|error| error.attempted("use encrypted properties"))
     }
 }
 

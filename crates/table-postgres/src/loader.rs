@@ -40,9 +40,14 @@ impl<'t> PostgresLoader<'t> {
         is_of_one.then(|| Self { tables: tables.to_vec(), ..Self::new(&table.store) })
     }
 
-    fn take(&mut self, tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<(), Refused> {
+    fn take(
+        &mut self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<(), Refused> {
         ABILITIES.check(plan)?;
-        self.works.push(Work::of(self.store, tables, plan)?);
+        self.works.push(Work::of(self.store, tables, plan, sealed_at)?);
         Ok(())
     }
 
@@ -127,13 +132,18 @@ impl<'t> PostgresLoader<'t> {
 }
 
 impl Loader for PostgresLoader<'_> {
-    fn add_of(&mut self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<(), Refused> {
-        self.take(tables, plan)
+    fn add_of(
+        &mut self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<(), Refused> {
+        self.take(tables, plan, sealed_at)
     }
 
-    fn add(&mut self, plan: &Plan<'_>, _: &SealedAt) -> Result<(), Refused> {
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         let tables = mem::take(&mut self.tables);
-        let taken = self.take(&tables, plan);
+        let taken = self.take(&tables, plan, sealed_at);
         self.tables = tables;
         taken
     }

@@ -60,7 +60,9 @@ impl<'w> Seen<'w> {
 impl Work {
     /// Returns whether another plan may be carried out by one statement with it, if their rows are others.
     fn goes_with(&self, other: &Self) -> bool {
-        let alike = self.is_raw == other.is_raw && self.keeps_times == other.keeps_times;
+        let alike = self.is_raw == other.is_raw
+            && self.keeps_times == other.keeps_times
+            && self.sealed_at == other.sealed_at;
         alike && self.is_of_rows_alone() && other.is_of_rows_alone()
     }
 
@@ -74,6 +76,7 @@ impl Work {
             partitions: Vec::new(),
             is_raw: works.iter().all(|work| work.is_raw),
             keeps_times: works.iter().all(|work| work.keeps_times),
+            sealed_at: works.iter().find_map(|work| work.sealed_at),
             #[cfg(feature = "queue")]
             messages: None,
         };

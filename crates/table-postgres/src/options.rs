@@ -1,8 +1,12 @@
 //! How a store is opened.
 
+#[cfg(feature = "encrypt")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use table_engine::__executor as executor;
+#[cfg(feature = "encrypt")]
+use table_engine::crypt::KeyProvider;
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
@@ -37,6 +41,20 @@ pub struct PostgresOptions {
     awaits: bool,
     #[cfg(feature = "tls")]
     trusted: Option<Vec<u8>>,
+    #[cfg(feature = "encrypt")]
+    provider: Option<Provider>,
+}
+
+/// A provider of keys, which shows nothing.
+#[cfg(feature = "encrypt")]
+#[derive(Clone)]
+struct Provider(Arc<dyn KeyProvider>);
+
+#[cfg(feature = "encrypt")]
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
 }
 
 impl Default for PostgresOptions {
@@ -50,6 +68,8 @@ impl Default for PostgresOptions {
             awaits: true,
             #[cfg(feature = "tls")]
             trusted: None,
+            #[cfg(feature = "encrypt")]
+            provider: None,
         }
     }
 }
@@ -94,6 +114,19 @@ impl PostgresOptions {
     #[must_use]
     pub fn trust(mut self, certificates: impl Into<Vec<u8>>) -> Self {
         self.trusted = Some(certificates.into());
+        self
+    }
+
+    /// Sets the provider of the key that encrypted properties need, which stays on this side: the server gets wrapped keys alone.
+    /// Without one they can be neither read nor written; copies of sealed values are kept all the same, since a copy holds the very
+    /// bytes of its entity.
+    ///
+    /// The provider is asked when the store is opened, and when its root key is renewed. Every process gives one that knows the
+    /// keys of the first.
+    #[cfg(feature = "encrypt")]
+    #[must_use]
+    pub fn encryption(mut self, provider: Arc<dyn KeyProvider>) -> Self {
+        self.provider = Some(Provider(provider));
         self
     }
 
@@ -143,6 +176,11 @@ impl PostgresOptions {
 
     pub(crate) fn schema_name(&self) -> &str {
         &self.schema
+    }
+
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn provider(&self) -> Option<Arc<dyn KeyProvider>> {
+        self.provider.as_ref().map(|Provider(provider)| provider.clone())
     }
 
     pub(crate) fn is_awaited(&self) -> bool {

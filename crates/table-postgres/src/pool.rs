@@ -11,11 +11,11 @@ use table_engine::__executor as executor;
 use table_engine::{Error, ErrorKind, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls, Row};
 
-use crate::connection::Connection;
+use crate::connection::{Call, Connection};
 use crate::driver::{DrivenConnection, Driver};
-use crate::error::of_server;
+use crate::error::{is_lost, of_server};
 use crate::losses::Losses;
 #[cfg(feature = "tls")]
 use crate::tls::Tls;
@@ -123,6 +123,38 @@ impl Pool {
             },
         };
         Ok(Blocking { connection, pool: self.clone(), is_spent: false })
+    }
+
+    /// Returns the answer to a statement that reads, or that changes nothing more when it is run again.
+    pub(crate) fn query(self: &Arc<Self>, call: &Call) -> Result<Vec<Row>> {
+        let mut answers = self.query_all(std::slice::from_ref(call))?;
+        Ok(answers.pop().unwrap_or_default())
+    }
+
+    /// Returns the answers to several statements of that sort; one round trip for all.
+    pub(crate) fn query_all(self: &Arc<Self>, calls: &[Call]) -> Result<Vec<Vec<Row>>> {
+        let mut losses = self.losses();
+        loop {
+            let connection = self.blocking()?;
+            match connection.wait(connection.query_each(calls)) {
+                Ok(answers) => return Ok(answers),
+                Err(error) if is_lost(&error) && losses.wait() => self.forget_idle(),
+                Err(error) => return Err(of_server(error)),
+            }
+        }
+    }
+
+    /// Returns the answers as [`query_all`](Self::query_all) does, and waits for them without a thread.
+    pub(crate) async fn query_all_awaited(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>> {
+        let mut losses = self.losses();
+        loop {
+            let connection = self.shared().await?;
+            match connection.query_each(calls).await {
+                Ok(answers) => return Ok(answers),
+                Err(error) if is_lost(&error) && self.wait(&mut losses).await? => self.forget_idle(),
+                Err(error) => return Err(of_server(error)),
+            }
+        }
     }
 
     /// Returns how long a call may wait for the server from now on.

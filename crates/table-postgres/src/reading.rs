@@ -7,7 +7,7 @@ use table_engine::Result;
 use tokio_postgres::Row;
 
 use crate::adding::{OldRow, added, merged};
-use crate::body::Body;
+use crate::body::{Body, ReadBody};
 use crate::catalog::column;
 use crate::connection::Call;
 use crate::failed::Failed;
@@ -16,7 +16,7 @@ use crate::param::{Param, Params};
 use crate::plan_kinds::PlanKinds;
 use crate::statement::{Becomes, Op};
 use crate::store::PostgresStore;
-use crate::table::{TableEntry, properties};
+use crate::table::{TableEntry, content};
 use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
 
 /// Rows that were there, by their table's place and their stored keys.
@@ -82,11 +82,11 @@ impl Reading<'_> {
                     let packed = entry.pack(&unescape(&partition), &unescape(&key), row, 2)?;
                     version.checksum = Some(checksum(&packed)?);
                 }
-                let owned = properties(row, 3)?
-                    .into_iter()
-                    .map(|(name, value)| (name.into_owned(), value.into_value()));
-                let properties = owned.collect();
-                Ok(((table, partition, key), OldRow { version, properties }))
+                let ReadBody { properties, digest } = content(row, 3)?;
+                let owned =
+                    properties.into_iter().map(|(name, value)| (name.into_owned(), value.into_value()));
+                let old = OldRow { version, properties: owned.collect(), is_signed: digest.is_some() };
+                Ok(((table, partition, key), old))
             };
             let (keys, row) = read().map_err(Refused::whole)?;
             self.store.clock.observe(row.version.time);

@@ -54,7 +54,8 @@ pub(crate) fn rename(store: &PostgresStore, table: &str, name: &str) -> Result<(
             ask(&note_former_name(catalog, &found))?;
         }
         // Those that a person sees of its kinds have the table's name in theirs.
-        let entry = TableEntry::new(becomes.number()?, becomes.name.clone(), catalog.rows(&becomes));
+        let (number, rows) = (becomes.number()?, catalog.rows(&becomes));
+        let entry = TableEntry::new(number, becomes.name, rows, None);
         for (kind, layout) in noted.layouts.iter() {
             let mut views =
                 format!("DROP VIEW IF EXISTS {};", catalog.view(&format!("{}.{kind}", found.name)));

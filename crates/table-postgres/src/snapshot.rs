@@ -122,10 +122,23 @@ impl PostgresSnapshot {
     fn fetch(&self, first: &RefCell<FirstPages>) -> Result<()> {
         let mut first = first.take();
         if !first.calls.is_empty() {
-            let answers = self.query_all(std::mem::take(&mut first.calls))?;
+            let answers = self.read_all(std::mem::take(&mut first.calls))?;
             first.give(answers);
         }
         Ok(())
+    }
+
+    /// Returns the answer to a statement that reads rows; what of them is sealed opens with no key that is destroyed by then.
+    pub(crate) fn read(&self, call: Call) -> Result<Vec<Row>> {
+        let mut answers = self.read_all(vec![call])?;
+        answers.pop().ok_or_else(|| damaged("the answer of the server"))
+    }
+
+    fn read_all(&self, mut calls: Vec<Call>) -> Result<Vec<Vec<Row>>> {
+        self.store.keys.ask_with(&mut calls);
+        let mut answers = self.query_all(calls)?;
+        self.store.keys.observe_last(&mut answers)?;
+        Ok(answers)
     }
 
     /// Returns the answer to a statement that reads the list of tables, which are to be read later.
@@ -163,7 +176,7 @@ impl ReadSnapshot for PostgresSnapshot {
 
     fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
-        let answer = self.query(entry.get(keys.0, keys.1))?;
+        let answer = self.read(entry.get(keys.0, keys.1))?;
         let Some(found) = answer.first() else { return Ok(None) };
         let row = self.store.packed(entry, keys.0, keys.1, found)?;
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");

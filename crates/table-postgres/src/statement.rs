@@ -10,6 +10,7 @@ use crate::builder::Builder;
 use crate::connection::Call;
 use crate::keys::{behind_prefix, escape};
 use crate::param::{Json, Param, Params};
+use crate::sealing::StoreKeys;
 use crate::table::TableEntry;
 use crate::token::Token;
 use crate::work::{Demand, Work};
@@ -121,6 +122,7 @@ pub(crate) struct Frame<'f> {
     pub(crate) generation: Option<(&'f str, i64)>,
     /// The places of tables that it holds, so that what is noted of their kinds stays as it is until it is carried out.
     pub(crate) held: &'f [usize],
+    pub(crate) keys: &'f StoreKeys,
 }
 
 /// Returns the statement of these changes.
@@ -139,6 +141,9 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         builder
             .demands
             .push(format!("EXISTS (SELECT FROM {store} WHERE name = 'generation' AND value = {generation})"));
+    }
+    if let Some(generation) = work.sealed_at {
+        frame.keys.demand(generation, &mut builder);
     }
     if let Some((commits, token)) = frame.token {
         let session = builder.params.add(Param::Number(token.session));

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use table_engine::__executor::Queues;
 use table_engine::__executor::{
     self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, Loader,
-    OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
+    OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, Sealing, ServiceRecords,
+    TableExec,
 };
 use table_engine::model::names;
 use table_engine::schema::{PeriodTables, Schema};
@@ -22,7 +23,7 @@ use crate::clock::Clock;
 use crate::commit;
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
-use crate::error::{is_lost, missing, of_server};
+use crate::error::{missing, of_server};
 use crate::kinds;
 use crate::loader::PostgresLoader;
 use crate::options::PostgresOptions;
@@ -30,9 +31,13 @@ use crate::param::Params;
 use crate::pool::{Connector, Pool};
 #[cfg(feature = "queue")]
 use crate::queues::PostgresQueues;
+#[cfg(feature = "encrypt")]
+use crate::sealing::KeyStore;
+use crate::sealing::StoreKeys;
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
 use crate::token::{Token, Tokens, random};
+use crate::transaction::transaction;
 use crate::work::Work;
 use crate::{periods, rename};
 
@@ -55,6 +60,9 @@ pub(crate) struct PostgresStore {
     pub(crate) clock: Clock,
     /// The last generation that an answer has shown.
     pub(crate) generation: AtomicI64,
+    pub(crate) keys: StoreKeys,
+    /// What tells the store from all others, as what is sealed is bound to it.
+    bytes: [u8; 16],
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
     is_awaited: bool,
@@ -81,7 +89,19 @@ impl PostgresStore {
         // A role that may only read removes nothing.
         drop(connection.wait(connection.execute(&Tokens::remove_left(&catalog.table("_commits")))));
         drop(connection);
+        let bytes = identity_bytes(identity);
+        #[cfg(feature = "encrypt")]
+        let keys = match options.provider() {
+            Some(provider) => Some(KeyStore::open(&pool, &catalog, bytes, provider)?),
+            None => None,
+        };
+        #[cfg(feature = "encrypt")]
+        let keys = StoreKeys::new(keys);
+        #[cfg(not(feature = "encrypt"))]
+        let keys = StoreKeys;
         Ok(Arc::new(Self {
+            keys,
+            bytes,
             #[cfg(feature = "queue")]
             queues: PostgresQueues::new(&pool, &catalog, identity)?,
             pool,
@@ -105,30 +125,26 @@ impl PostgresStore {
 
     /// Returns the answer to a statement that reads.
     pub(crate) fn query(&self, call: &Call) -> Result<Vec<Row>> {
-        let mut losses = self.pool.losses();
-        loop {
-            let connection = self.pool.blocking()?;
-            match connection.wait(connection.query(call)) {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_lost(&error) && losses.wait() => self.pool.forget_idle(),
-                Err(error) => return Err(of_server(error)),
-            }
-        }
+        self.pool.query(call)
     }
 
-    /// Returns the answer to a statement that reads, and waits for it without a thread.
-    pub(crate) async fn query_awaited(&self, call: &Call) -> Result<Vec<Row>> {
-        let mut losses = self.pool.losses();
-        loop {
-            let connection = self.pool.shared().await?;
-            match connection.query(call).await {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_lost(&error) && self.pool.wait(&mut losses).await? => {
-                    self.pool.forget_idle();
-                }
-                Err(error) => return Err(of_server(error)),
-            }
-        }
+    /// Returns the answer to a statement that reads rows; what of them is sealed opens with no key that is destroyed by then.
+    pub(crate) fn read(&self, call: Call) -> Result<Vec<Row>> {
+        let mut calls = vec![call];
+        self.keys.ask_with(&mut calls);
+        self.read_last(self.pool.query_all(&calls)?)
+    }
+
+    /// Returns the answer as [`read`](Self::read) does, and waits for it without a thread.
+    pub(crate) async fn read_awaited(&self, call: Call) -> Result<Vec<Row>> {
+        let mut calls = vec![call];
+        self.keys.ask_with(&mut calls);
+        self.read_last(self.pool.query_all_awaited(&calls).await?)
+    }
+
+    fn read_last(&self, mut answers: Vec<Vec<Row>>) -> Result<Vec<Row>> {
+        self.keys.observe_last(&mut answers)?;
+        Ok(answers.pop().unwrap_or_default())
     }
 
     /// Returns a row from an answer whose columns are its time, its kind and its body.
@@ -150,32 +166,7 @@ impl PostgresStore {
         begin: &str,
         run: impl FnOnce(&DrivenConnection) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let mut losses = self.pool.losses();
-        let mut connection = loop {
-            let mut connection = self.pool.blocking()?;
-            let Err(error) = connection.wait(connection.execute(begin)) else { break connection };
-            if !connection.end_transaction() {
-                connection.spend();
-            }
-            // Nothing has happened yet.
-            if !is_lost(&error) || !losses.wait() {
-                return Err(of_server(error));
-            }
-            self.pool.forget_idle();
-        };
-        match run(&connection) {
-            Ok(Some(done)) => match connection.wait(connection.execute("COMMIT")) {
-                Ok(()) => Ok(Some(done)),
-                Err(error) if is_lost(&error) => Err(in_doubt(error)),
-                Err(error) => Err(of_server(error)),
-            },
-            other => {
-                if !connection.end_transaction() {
-                    connection.spend();
-                }
-                other
-            }
-        }
+        transaction(&self.pool, begin, run)
     }
 
     /// Runs statements in a transaction that changes the list of tables: such transactions follow one another.
@@ -220,7 +211,7 @@ impl PostgresStore {
         if let Some(known) = entries.get(&id).filter(|known| known.name == found.name && known.rows == rows) {
             return Ok(known.clone());
         }
-        let made = Arc::new(TableEntry::new(id, found.name.clone(), rows));
+        let made = Arc::new(TableEntry::new(id, found.name.clone(), rows, self.keys.of_table(id)));
         entries.insert(id, made.clone());
         Ok(made)
     }
@@ -255,14 +246,24 @@ impl PostgresStore {
     }
 }
 
-/// Returns the error of a change of tables that may have happened.
-#[cold]
-pub(crate) fn in_doubt(error: tokio_postgres::Error) -> Error {
-    let because = "the connection was lost before the answer came: look whether it has happened";
-    executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
+/// Returns an identity as bytes: the number, twice.
+fn identity_bytes(identity: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (half, byte) in bytes.chunks_exact_mut(8).zip([identity; 2]) {
+        half.copy_from_slice(&byte.to_le_bytes());
+    }
+    bytes
 }
 
-impl HasVault for PostgresStore {}
+impl HasVault for PostgresStore {
+    fn vault(&self) -> Result<&dyn Sealing> {
+        self.keys.vault()
+    }
+
+    fn identity(&self) -> Option<&[u8; 16]> {
+        Some(&self.bytes)
+    }
+}
 
 impl Backend for PostgresStore {
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
@@ -331,8 +332,13 @@ impl Backend for PostgresStore {
         ABILITIES
     }
 
-    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
-        let work = Work::of(self, tables, plan)?;
+    fn commit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<Committed, Refused> {
+        let work = Work::of(self, tables, plan, sealed_at)?;
         self.fairness.pass();
         let committed = commit::commit(self, &work).map_err(|refused| work.say_new_name(self, refused))?;
         #[cfg(feature = "queue")]

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use table_engine::__executor::{
     self as executor, Backend, Jobs, Loader, Named, Names, OneSnapshotForEachThread, PackedRow, Packer, Read,
-    TableExec, Take,
+    RowHead, TableExec, Take,
 };
+use table_engine::row::vault::Vault;
 use table_engine::schema::{IndexMask, Schema};
-use table_engine::{Error, ErrorKind, Result, Ticks};
+use table_engine::sealing::{missing, sign};
+use table_engine::{Error, ErrorKind, Result, ValueRef};
 use tokio_postgres::Row;
 
-use crate::body::{self, Property};
+use crate::body::{self, Property, ReadBody};
 use crate::catalog::column;
 use crate::clock::ticks;
 use crate::connection::Call;
@@ -31,6 +33,8 @@ pub(crate) struct TableEntry {
     /// The name of the table with its rows.
     pub(crate) rows: String,
     names: Names,
+    /// What signs its rows and opens what is sealed in them, if the store has keys.
+    vault: Option<Arc<dyn Vault>>,
     /// What was read last of its kinds.
     kinds: Mutex<Option<Arc<Kinds>>>,
     /// What this process goes by when it reads and writes them.
@@ -48,8 +52,9 @@ pub(crate) struct PostgresTable {
 pub(crate) const STATE: usize = 1;
 
 impl TableEntry {
-    pub(crate) fn new(id: u32, name: String, rows: String) -> Self {
-        Self { id, name, rows, names: Names::default(), kinds: Mutex::default(), masks: Masks::default() }
+    pub(crate) fn new(id: u32, name: String, rows: String, vault: Option<Arc<dyn Vault>>) -> Self {
+        let names = vault.clone().map_or_else(Names::default, Names::of_vault);
+        Self { id, name, rows, names, vault, kinds: Mutex::default(), masks: Masks::default() }
     }
 
     /// Returns the statement that reads the row of these keys.
@@ -77,8 +82,16 @@ impl TableEntry {
 
     /// Returns the row of these keys from an answer whose columns from this one on are its time, its kind and its body.
     pub(crate) fn pack(&self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<PackedRow> {
-        let (time, properties) = content(answer, at).map_err(|error| error.partition(partition).row(row))?;
-        self.names.pack(self.id, partition, row, time, &named(&properties))
+        let (head, properties) = head(answer, at).map_err(|error| error.partition(partition).row(row))?;
+        let packed = self.names.pack_signed(self.id, (partition, row), &head, &named(&properties))?;
+        verify(&head, &packed)?;
+        Ok(packed)
+    }
+
+    /// Returns the keyed digest of a row of these keys.
+    pub(crate) fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<Vec<u8>> {
+        let vault = self.vault.as_ref().ok_or_else(missing::keys)?;
+        Ok(vault.sign(keys, properties)?.to_vec())
     }
 
     /// Returns what packs the rows of an answer one after another.
@@ -112,21 +125,30 @@ pub(crate) struct RowPacker<'t>(Packer<'t>);
 impl RowPacker<'_> {
     /// Returns the row of these keys, as [`TableEntry::pack`] does. It is lent until the next.
     pub(crate) fn pack(&mut self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<&PackedRow> {
-        let (time, properties) = content(answer, at).map_err(|error| error.partition(partition).row(row))?;
-        self.0.pack(partition, row, time, &named(&properties))
+        let (head, properties) = head(answer, at).map_err(|error| error.partition(partition).row(row))?;
+        let packed = self.0.pack(partition, row, &head, &named(&properties))?;
+        verify(&head, packed)?;
+        Ok(packed)
     }
 }
 
-fn content(answer: &Row, at: usize) -> Result<(Ticks, Vec<Property<'_>>)> {
-    Ok((ticks(column(answer, at)?), properties(answer, at + 1)?))
+fn head(answer: &Row, at: usize) -> Result<(RowHead, Vec<Property<'_>>)> {
+    let ReadBody { properties, digest } = content(answer, at + 1)?;
+    let digest = digest.map(TryInto::try_into).transpose().map_err(|_| damaged("the digest of the row"))?;
+    Ok((RowHead { timestamp: ticks(column(answer, at)?), digest }, properties))
+}
+
+/// Refuses a row whose keyed digest, if it has one, is not that of what it holds.
+fn verify(head: &RowHead, packed: &PackedRow) -> Result<()> {
+    if head.digest.is_some() { sign::verify(&packed.view()?) } else { Ok(()) }
 }
 
 fn named<'p>(properties: &'p [Property<'_>]) -> Vec<Named<'p>> {
     properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
 }
 
-/// Returns the properties of a row whose kind is in this column of an answer, and its body in the next.
-pub(crate) fn properties(answer: &Row, at: usize) -> Result<Vec<Property<'_>>> {
+/// Returns the content of a row whose kind is in this column of an answer, and its body in the next.
+pub(crate) fn content(answer: &Row, at: usize) -> Result<ReadBody<'_>> {
     let body: JsonText<'_> = column(answer, at + 1)?;
     body::decode(column(answer, at)?, body.0).ok_or_else(|| damaged("the row"))
 }
@@ -140,7 +162,7 @@ pub(crate) fn own(table: &dyn TableExec) -> Result<&PostgresTable> {
 
 impl PostgresTable {
     fn find(&self, partition: &str, row: &str) -> Result<Option<PackedRow>> {
-        let asked = self.store.query(&self.entry.get_now(&self.store.state, partition, row));
+        let asked = self.store.read(self.entry.get_now(&self.store.state, partition, row));
         let answer = asked.map_err(|error| self.store.say_new_name(&self.entry, error))?;
         self.store.found_now(&self.entry, partition, row, &answer)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_engine::__executor::{
     self as executor, Act, Amounts, Condition, Content, Epoch, PackedRow, Plan, Refused, RowProperty,
-    TableExec,
+    SealedAt, TableExec,
 };
 use table_engine::model::names::ENTITY_TYPE;
 use table_engine::row::version::{Proof, version_of};
@@ -34,6 +34,8 @@ pub(crate) struct Work {
     pub(crate) is_raw: bool,
     /// Whether rows that are there keep their times.
     pub(crate) keeps_times: bool,
+    /// The generation of the keys at which its values were sealed, if any were.
+    pub(crate) sealed_at: Option<u64>,
     /// What it does with messages of queues.
     #[cfg(feature = "queue")]
     pub(crate) messages: Option<PlanMessages>,
@@ -166,6 +168,7 @@ impl Work {
         store: &PostgresStore,
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
+        sealed_at: &SealedAt,
     ) -> Result<Self, Refused> {
         executor::check_rules(plan)?;
         let entry = |table: &&dyn TableExec| {
@@ -185,6 +188,7 @@ impl Work {
             partitions: Vec::new(),
             is_raw: plan.is_raw,
             keeps_times: plan.keeps_times,
+            sealed_at: sealed_at.generation(),
             #[cfg(feature = "queue")]
             messages: PlanMessages::of(store.own_queues(), &plan.queue_ops).map_err(Refused::whole)?,
         };
@@ -211,7 +215,11 @@ impl Work {
                 let act = match &row.act {
                     Act::Keep => WorkAct::Keep,
                     Act::Remove => WorkAct::Remove,
-                    Act::Put(content) => WorkAct::Put(body(content)),
+                    Act::Put(content) => {
+                        let entry = work.tables.get(group.table);
+                        let made = body(entry.map(|entry| &**entry), (group.partition, row.key), content);
+                        WorkAct::Put(made.map_err(|error| Refused { error, group: number, row: Some(at) })?)
+                    }
                     Act::Merge(content) => WorkAct::Merge(owned(content)),
                 };
                 let kind = row.act.content().and_then(kind_of);
@@ -333,8 +341,15 @@ fn properties<'c>(content: &'c Content<'_>) -> Box<dyn Iterator<Item = RowProper
     }
 }
 
-fn body(content: &Content<'_>) -> Body {
-    Body::of(properties(content))
+/// Returns the content of a row of these keys, which is signed if its kind's rows are.
+fn body(entry: Option<&TableEntry>, keys: (&str, &str), content: &Content<'_>) -> Result<Body> {
+    let digest = match (content, entry) {
+        (Content::Row(row), Some(entry)) if row.kind.signs() => {
+            Some(entry.sign(keys, row.properties().collect())?)
+        }
+        _ => None,
+    };
+    Ok(Body::signed(properties(content), digest.as_deref()))
 }
 
 fn owned(content: &Content<'_>) -> Vec<(String, Value)> {

@@ -99,6 +99,8 @@ pub mod files;
 #[doc(hidden)]
 pub mod key;
 #[doc(hidden)]
+pub mod key_cache;
+#[doc(hidden)]
 pub mod mac;
 mod memory;
 #[doc(hidden)]
@@ -106,6 +108,8 @@ pub mod plain;
 mod provider;
 #[doc(hidden)]
 pub mod ring;
+#[doc(hidden)]
+pub mod row_digest;
 #[doc(hidden)]
 pub mod scope;
 mod secret;

@@ -13,6 +13,7 @@ use crate::row::named;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::RowKinds;
+use crate::sealing::sign;
 
 /// What a query asks of one table: between which keys its rows lie, and which of them it wants.
 ///
@@ -107,12 +108,16 @@ impl RangeQuery {
         self.range.as_ref().is_some_and(|(start, end)| **start <= *stored && *stored < **end)
     }
 
-    /// Returns whether the query wants the row, which lies in the [range](Self::range).
+    /// Returns whether the query wants the row, which lies in the [range](Self::range). A row that lacks the keyed digest of its
+    /// kind's is an error.
     pub fn wants(&self, row: &RowView<'_>) -> Result<bool> {
         if let Some(kind) = self.plan.kind
             && row.kind()? != Some(kind.name)
         {
             return self.plan.accepts_other(kind, row);
+        }
+        if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.row().is_signed() {
+            return Err(sign::unsigned(row));
         }
         if !self.plan.shows(row)? {
             return Ok(false);

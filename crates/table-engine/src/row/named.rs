@@ -11,7 +11,7 @@ use super::row_write::{NameRef, RowWriter};
 use super::selection::Selection;
 use super::vault::Vault;
 use super::view::RowView;
-use super::{INLINE, Row, key};
+use super::{DIGEST, INLINE, Row, key};
 use crate::error::Result;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, ValueRef};
@@ -27,6 +27,15 @@ pub type Named<'p> = (&'p str, ValueRef<'p>);
 /// before a name came are read with those that were packed after it.
 #[derive(Debug, Default)]
 pub struct Names(RwLock<Arc<Dict>>);
+
+/// What a row has besides its keys and its properties.
+#[derive(Clone, Copy, Debug)]
+pub struct RowHead {
+    /// When it was written.
+    pub timestamp: Ticks,
+    /// Its keyed digest, if it is signed.
+    pub digest: Option<[u8; DIGEST]>,
+}
 
 /// A row that has been packed.
 #[derive(Clone, Debug, Default)]
@@ -77,8 +86,19 @@ impl Names {
         timestamp: Ticks,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
-        let mut packed = PackedRow { key: key::stored(table, partition, row), ..PackedRow::default() };
-        self.order(properties).write(timestamp, properties, &mut RowWriter::default(), &mut packed)?;
+        self.pack_signed(table, (partition, row), &RowHead { timestamp, digest: None }, properties)
+    }
+
+    /// Packs a row of these keys, which may have a keyed digest.
+    pub fn pack_signed(
+        &self,
+        table: u32,
+        keys: (&str, &str),
+        head: &RowHead,
+        properties: &[Named<'_>],
+    ) -> Result<PackedRow> {
+        let mut packed = PackedRow { key: key::stored(table, keys.0, keys.1), ..PackedRow::default() };
+        self.order(properties).write(head, properties, &mut RowWriter::default(), &mut packed)?;
         Ok(packed)
     }
 
@@ -140,7 +160,7 @@ impl Order {
     /// Appends a row to one that has its key alone.
     fn write(
         &self,
-        timestamp: Ticks,
+        head: &RowHead,
         properties: &[Named<'_>],
         writer: &mut RowWriter,
         packed: &mut PackedRow,
@@ -157,8 +177,8 @@ impl Order {
             let name = if id == INLINE { NameRef::Inline(name) } else { NameRef::Id(id) };
             writer.push(name, value, symbol, seed);
         }
-        writer.finish(&mut packed.row, None)?;
-        super::stamp(&mut packed.row, timestamp, seed);
+        writer.finish(&mut packed.row, head.digest.as_ref())?;
+        super::stamp(&mut packed.row, head.timestamp, seed);
         if !Arc::ptr_eq(&packed.dict, &self.dict) {
             packed.dict = self.dict.clone();
         }
@@ -167,12 +187,12 @@ impl Order {
 }
 
 impl Packer<'_> {
-    /// Packs the row of these keys, and lends it until the next.
+    /// Packs the row of these keys, which may have a keyed digest, and lends it until the next.
     pub fn pack(
         &mut self,
         partition: &str,
         row: &str,
-        timestamp: Ticks,
+        head: &RowHead,
         properties: &[Named<'_>],
     ) -> Result<&PackedRow> {
         if !self.is_like_the_last(properties) {
@@ -183,7 +203,7 @@ impl Packer<'_> {
         self.packed.key.clear();
         self.packed.row.clear();
         key::encode(self.table, partition, row, &mut self.packed.key);
-        self.order.write(timestamp, properties, &mut self.writer, &mut self.packed)?;
+        self.order.write(head, properties, &mut self.writer, &mut self.packed)?;
         Ok(&self.packed)
     }
 
@@ -294,8 +314,12 @@ mod tests {
         for (at, properties) in rows.iter().enumerate() {
             let row = at.to_string();
             let given: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
-            let packed = pack_next.pack("p", &row, Ticks::MIN, &given).unwrap().clone();
-            let alone = pack(&names, &row, properties);
+            // Every other row is signed: the digest of one is none of the next.
+            let digest = (at % 2 == 1).then_some([7; DIGEST]);
+            let head = RowHead { timestamp: Ticks::MIN, digest };
+            let packed = pack_next.pack("p", &row, &head, &given).unwrap().clone();
+            let alone = names.pack_signed(7, ("p", &row), &head, &given).unwrap();
+            assert_eq!(packed.view().unwrap().row().is_signed(), digest.is_some(), "{at}");
             assert_eq!(packed.parts(), alone.parts(), "{at}");
             assert_eq!(
                 packed.view().unwrap().to_entity().unwrap(),

@@ -20,6 +20,12 @@ impl SealedAt {
     /// The generation of a plan without sealed values: none.
     pub const NOTHING: Self = Self(None);
 
+    /// Returns the generation of the keys, if any value was sealed: a store may demand it in the statement that writes the
+    /// values, in place of [`check`](Self::check).
+    pub fn generation(&self) -> Option<u64> {
+        self.0.as_ref().map(|(_, generation)| *generation)
+    }
+
     /// Returns the earliest of these: that of a plan whose values several sealers sealed with the keys of one store.
     pub(crate) fn earliest(all: impl Iterator<Item = Self>) -> Self {
         let sealed = all.filter_map(|Self(sealed)| sealed);

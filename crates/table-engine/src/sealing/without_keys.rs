@@ -15,6 +15,10 @@ impl SealedAt {
     /// The generation of a plan without sealed values: none.
     pub const NOTHING: Self = Self;
 
+    pub fn generation(&self) -> Option<u64> {
+        None
+    }
+
     pub(crate) fn earliest(all: impl Iterator<Item = Self>) -> Self {
         drop(all);
         Self

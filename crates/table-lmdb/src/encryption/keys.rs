@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use table_engine::crypt::row_digest::Binding;
 use table_engine::error::Result;
 use table_engine::row::vault::{Authenticator, Vault};
 use table_engine::sealing::{Sealing, missing};
 
 use super::vault::key_usage::KeptStore;
-use super::vault::table_keys::{Binding, TableVault};
+use super::vault::table_keys::TableVault;
 use super::vault::{self, Encryption};
 use crate::open::Environment;
 

@@ -24,7 +24,7 @@ pub(crate) use self::in_plan::PlanMessages;
 use self::parts::QueueTables;
 use crate::catalog::{Catalog, column};
 use crate::connection::Call;
-use crate::error::{damaged, is_lost, of_server};
+use crate::error::damaged;
 use crate::param::{Param, Params};
 use crate::pool::Pool;
 use crate::token::Tokens;
@@ -68,16 +68,7 @@ impl PostgresQueues {
 
     /// Returns the answer to a statement that reads, or that changes nothing more when it is run again.
     fn query(&self, call: &Call) -> Result<Vec<Row>> {
-        let pool = &self.shared.pool;
-        let mut losses = pool.losses();
-        loop {
-            let connection = pool.blocking()?;
-            match connection.wait(connection.query(call)) {
-                Ok(rows) => return Ok(rows),
-                Err(error) if is_lost(&error) && losses.wait() => pool.forget_idle(),
-                Err(error) => return Err(of_server(error)),
-            }
-        }
+        self.shared.pool.query(call)
     }
 
     /// Returns the queue whose number is in the first column of an answer.

@@ -37,7 +37,7 @@ pub(super) struct Unwrapped {
 impl Vault {
     /// Returns the key of this name.
     pub(super) fn key(&self, handle: KeyHandle) -> Result<Arc<DataKey>> {
-        if let Some(key) = self.cache()?.key(handle) {
+        if let Some(key) = self.cache()?.keys.key(handle) {
             return Ok(key);
         }
         for _ in 0..PATIENCE {
@@ -143,7 +143,7 @@ impl Vault {
 
     /// Returns the key that seals in a scope, made if there is none.
     pub(super) fn current(&self, scope: &[u8]) -> Result<Arc<DataKey>> {
-        if let Some(key) = self.cache()?.current(scope) {
+        if let Some(key) = self.cache()?.keys.current(scope) {
             return Ok(key);
         }
         let parsed = Scope::from_bytes(scope)

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use table_engine::crypt::KeyProvider;
+use table_engine::crypt::key_cache::KeyCache;
 use table_engine::error::{Error, ErrorKind, Result};
 
-use super::cache::Cache;
 use super::mac_key::StoreMacKey;
 use super::new_keys::NewKeys;
 use super::record::Meta;
@@ -28,10 +28,17 @@ pub(super) struct Vault {
     /// The store that the keys belong to.
     pub(super) identity: [u8; 16],
     root: Mutex<Option<Arc<Root>>>,
-    cache: Mutex<Cache>,
+    cache: Mutex<SeenKeys>,
     pub(super) authenticator: OnceLock<StoreMacKey>,
     /// The number of the root key that this opening has made, if it has made one.
     pub(super) made: Option<u64>,
+}
+
+/// The data keys that are remembered, and the last commit at which they were looked at.
+#[derive(Debug, Default)]
+pub(super) struct SeenKeys {
+    pub(super) keys: KeyCache,
+    commit: usize,
 }
 
 impl Vault {
@@ -76,7 +83,7 @@ impl Vault {
 
     /// Returns the generation of the keys now: it rises when a key stops being current, or is destroyed.
     pub(super) fn generation(&self) -> Result<u64> {
-        self.cache().map(|cache| cache.generation)
+        self.cache().map(|cache| cache.keys.generation)
     }
 
     /// Returns the root key, which the provider unwraps if it is not at hand.
@@ -122,14 +129,14 @@ impl Vault {
     }
 
     /// Returns the cache, as far as it is still true.
-    pub(super) fn cache(&self) -> Result<MutexGuard<'_, Cache>> {
+    pub(super) fn cache(&self) -> Result<MutexGuard<'_, SeenKeys>> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.commit != self.side.last_commit() {
             let txn = self.read_txn()?;
             let generation = self.meta(&txn)?.generation;
-            if cache.generation != generation {
-                cache.clear();
-                cache.generation = generation;
+            if cache.keys.generation != generation {
+                cache.keys.clear();
+                cache.keys.generation = generation;
             }
             // The commit that was seen here, which need not be the last: LMDB says that there is a new one a moment
             // before it shows it. The next look finds it.
@@ -139,10 +146,10 @@ impl Vault {
     }
 
     /// Remembers a key that was read when the keys had this generation; not if they have another by now.
-    pub(super) fn remember(&self, generation: u64, put: impl FnOnce(&mut Cache)) -> Result<()> {
+    pub(super) fn remember(&self, generation: u64, put: impl FnOnce(&mut KeyCache)) -> Result<()> {
         let mut cache = self.cache()?;
-        if cache.generation == generation {
-            put(&mut cache);
+        if cache.keys.generation == generation {
+            put(&mut cache.keys);
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
-mod cache;
 mod change;
 mod check_all;
 mod copy;

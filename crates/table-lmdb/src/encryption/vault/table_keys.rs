@@ -3,29 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use table_engine::crypt::mac::MacKey;
-use table_engine::crypt::plain::{self, PlainBytes};
+use table_engine::crypt::row_digest::{self, Binding};
 use table_engine::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use table_engine::error::Result;
 use table_engine::model::{Value, ValueRef};
 use table_engine::plaintext::Plaintext;
+use table_engine::row::DIGEST;
 use table_engine::row::vault::{Authenticator, Vault};
-use table_engine::row::{DIGEST, SMALL};
 use table_engine::sealing::Sealing;
 
 use super::Encryption;
-
-/// The label of a row's digest.
-const ROW: &str = "row";
-/// The label of a large value's digest.
-const VALUE: &str = "value";
-
-/// The bytes that rows of a table are bound to, besides their keys.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Binding {
-    pub(crate) store: [u8; 16],
-    pub(crate) table: [u8; 16],
-}
 
 /// The keys, with the bytes that the table's rows are bound to.
 pub(crate) struct TableVault {
@@ -45,7 +32,12 @@ impl Vault for TableVault {
 
     fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
         let (partition, row) = keys;
-        Ok(of_row(self.keys.authenticator()?, &self.binding, partition, row, properties.into_iter()))
+        Ok(row_digest::of_row(
+            self.keys.authenticator()?,
+            &self.binding,
+            (partition, row),
+            properties.into_iter(),
+        ))
     }
 
     fn is_genuine(
@@ -54,7 +46,7 @@ impl Vault for TableVault {
         properties: Vec<(&str, ValueRef<'_>)>,
         digest: &[u8; DIGEST],
     ) -> Result<bool> {
-        Ok(same(digest, &self.sign(keys, properties)?))
+        Ok(row_digest::same(digest, &self.sign(keys, properties)?))
     }
 
     fn authenticator(&self) -> Result<&dyn Authenticator> {
@@ -66,38 +58,6 @@ impl fmt::Debug for TableVault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableVault").finish_non_exhaustive()
     }
-}
-
-fn of_row<'p>(
-    authenticator: &MacKey,
-    binding: &Binding,
-    partition: &str,
-    row: &str,
-    properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
-) -> [u8; DIGEST] {
-    let mut properties: Vec<_> = properties
-        .map(|(name, value)| {
-            let (plain, tag) = (PlainBytes::of(value), plain::tag(value.edm_type()));
-            // A large value need not be read again if its digest is known.
-            let large = (plain.as_slice().len() > SMALL)
-                .then(|| authenticator.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));
-            (name, [tag, u8::from(large.is_some())], plain, large)
-        })
-        .collect();
-    properties.sort_unstable_by_key(|(name, ..)| *name);
-    let mut parts: Vec<&[u8]> = Vec::with_capacity(4 + 3 * properties.len());
-    parts.extend([&binding.store[..], &binding.table, partition.as_bytes(), row.as_bytes()]);
-    for (name, tag, plain, large) in &properties {
-        let value = large.as_ref().map_or_else(|| plain.as_slice(), |digest| &digest[..]);
-        parts.extend([name.as_bytes(), &tag[..], value]);
-    }
-    authenticator.digest(ROW, &parts)
-}
-
-/// Compares two digests in a time that does not depend on how much of them is equal.
-fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
-    use subtle::ConstantTimeEq as _;
-    a.ct_eq(b).into()
 }
 
 impl Sealing for Encryption {
@@ -131,33 +91,5 @@ impl Sealing for Encryption {
 
     fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool> {
         Self::makes_token(self, cell, scope, token)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use table_engine::crypt::SecretKey;
-
-    /// Made by another program, from `docs/internals/format.md`.
-    #[test]
-    fn a_rows_digest_is_frozen() {
-        let key: Vec<u8> = (0..32).collect();
-        let authenticator = MacKey::new(&SecretKey::from_slice(&key).unwrap());
-        let table: Vec<u8> = (16..32).collect();
-        let binding = Binding { store: *b"0123456789abcdef", table: table.try_into().unwrap() };
-        let text = "x".repeat(300);
-        let properties = [
-            ("EntityType", ValueRef::String("account")),
-            ("Note", ValueRef::String(&text)),
-            ("Open", ValueRef::Boolean(true)),
-            ("Balance", ValueRef::Int64(-7)),
-        ];
-        let digest = of_row(&authenticator, &binding, "Bonn", "account_000001", properties.into_iter());
-        let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-        assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
-        // The order of the row's properties does not matter.
-        let turned = properties.into_iter().rev();
-        assert_eq!(of_row(&authenticator, &binding, "Bonn", "account_000001", turned), digest);
     }
 }

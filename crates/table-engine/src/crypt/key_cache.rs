@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use table_engine::crypt::KeyHandle;
-use table_engine::crypt::data_key::DataKey;
+use super::data_key::{DataKey, KeyHandle};
 
 /// How many keys each half holds.
 const HALF: usize = 512;
@@ -48,35 +47,37 @@ impl<K: Hash + Eq> Halves<K> {
 
 /// Data keys by name, and those that seal by scope.
 #[derive(Debug, Default)]
-pub(super) struct Cache {
+pub struct KeyCache {
     by_handle: Halves<KeyHandle>,
     by_scope: Halves<Box<[u8]>>,
-    /// The last commit that was looked at, and the generation that it had.
-    pub(super) commit: usize,
-    pub(super) generation: u64,
+    /// The generation that the store's keys had when the first of them was read.
+    pub generation: u64,
 }
 
-impl Cache {
-    pub(super) fn key(&mut self, handle: KeyHandle) -> Option<Arc<DataKey>> {
+impl KeyCache {
+    /// Returns the key of this name.
+    pub fn key(&mut self, handle: KeyHandle) -> Option<Arc<DataKey>> {
         self.by_handle.get(&handle)
     }
 
     /// Returns the key that seals in a scope.
-    pub(super) fn current(&mut self, scope: &[u8]) -> Option<Arc<DataKey>> {
+    pub fn current(&mut self, scope: &[u8]) -> Option<Arc<DataKey>> {
         self.by_scope.get(scope)
     }
 
-    pub(super) fn put(&mut self, key: &Arc<DataKey>) {
+    /// Remembers a key.
+    pub fn put(&mut self, key: &Arc<DataKey>) {
         self.by_handle.put(key.handle(), key.clone());
     }
 
-    pub(super) fn put_current(&mut self, scope: &[u8], key: &Arc<DataKey>) {
+    /// Remembers a key as the one that seals in a scope.
+    pub fn put_current(&mut self, scope: &[u8], key: &Arc<DataKey>) {
         self.put(key);
         self.by_scope.put(scope.into(), key.clone());
     }
 
     /// Forgets every key: some may not be current any more, or not be at all.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         (self.by_handle, self.by_scope) = Default::default();
     }
 }
@@ -84,11 +85,11 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use table_engine::crypt::{Scope, SecretKey};
+    use crate::crypt::{Scope, SecretKey};
 
     #[test]
     fn the_cache_is_bounded_and_keeps_what_is_asked_for() {
-        let mut cache = Cache::default();
+        let mut cache = KeyCache::default();
         let key = |number: u64| {
             Arc::new(DataKey::new(KeyHandle(number), 1, Scope::store(), &SecretKey::generate().unwrap()))
         };
