@@ -11,6 +11,7 @@ use crate::connection::Connection;
 use crate::diagnosis::Diagnosis;
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::failed::{Failed, before, does_not_hold};
+use crate::outbox::Settled;
 use crate::plan_kinds::PlanKinds;
 use crate::reading::{OldRows, Reading};
 use crate::statement::{self, Frame};
@@ -53,7 +54,7 @@ impl Attempt<'_> {
         let (wanted, mut calls) = reading.first_calls();
         let is_alone = self.work.demands_absence();
         let begins = is_alone || !calls.is_empty();
-        let mut old = OldRows::new();
+        let (mut old, mut settled) = (OldRows::new(), Settled::default());
         if begins {
             *is_open = true;
             // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
@@ -61,7 +62,8 @@ impl Attempt<'_> {
                 0,
                 statement::locks(&self.work.partitions, self.store.identity.cast_signed(), is_alone),
             );
-            let answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
+            let mut answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
+            settled = reading.settle(&mut answers)?;
             // The locks are asked for before the rows.
             let first = answers.len().saturating_sub(wanted.len());
             for (place, answer) in answers.into_iter().enumerate() {
@@ -83,6 +85,8 @@ impl Attempt<'_> {
             generation: kinds.as_ref().map(|kinds| (&*self.store.state, kinds.generation)),
             held: &self.work.held(),
             keys: &self.store.keys,
+            outbox: &self.store.outbox,
+            settled,
         };
         let statement = statement::of(self.work, ops, &frame);
         let done = if begins {
@@ -113,9 +117,10 @@ impl Attempt<'_> {
 pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> Result<bool, Failed> {
     let Reading { store, work, .. } = reading;
     let (wanted, calls) = reading.first_calls();
-    let mut old = OldRows::new();
+    let (mut old, mut settled) = (OldRows::new(), Settled::default());
     if !calls.is_empty() {
-        let answers = connection.query_all(&calls).await.map_err(before)?;
+        let mut answers = connection.query_all(&calls).await.map_err(before)?;
+        settled = reading.settle(&mut answers)?;
         for (table, answer) in wanted.iter().zip(answers) {
             reading.take_old(*table, &answer.map_err(before)?, &mut old)?;
         }
@@ -130,6 +135,8 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
         generation: None,
         held: &[],
         keys: &store.keys,
+        outbox: &store.outbox,
+        settled,
     };
     match connection.query(&statement::of(work, ops, &frame)).await {
         Ok(_) => Ok(true),

@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 
 use crate::connection::Call;
 use crate::error::damaged;
+use crate::outbox;
 use crate::param::{Param, Params};
 use crate::sealing;
 use crate::table::TableEntry;
@@ -110,12 +111,14 @@ impl Catalog {
                 owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));
              {queues}
              {keys}
+             {outbox}
              INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}'),
                 ('generation', '1') ON CONFLICT DO NOTHING;
              COMMIT",
             name = literal(schema),
             queues = self.make_queues(),
             keys = sealing::make_tables(schema),
+            outbox = outbox::make_table(schema),
         )
     }
 

@@ -36,6 +36,9 @@ pub(crate) struct Call {
     pub(crate) params: Params,
 }
 
+/// What the server answers to a statement.
+pub(crate) type Answer = Result<Vec<Row>, Error>;
+
 impl Connection {
     pub(crate) fn new(client: Client, prepares: bool) -> Self {
         Self { client, prepared: prepares.then(Mutex::default) }
@@ -52,7 +55,7 @@ impl Connection {
     }
 
     /// Runs statements in their order, each whether or not those before it have succeeded; one round trip for all.
-    pub(crate) async fn query_all(&self, calls: &[Call]) -> Result<Vec<Result<Vec<Row>, Error>>, Error> {
+    pub(crate) async fn query_all(&self, calls: &[Call]) -> Result<Vec<Answer>, Error> {
         let mut runnables = Vec::with_capacity(calls.len());
         for call in calls {
             runnables.push(self.runnable(&call.sql, &call.params).await?);
@@ -67,11 +70,7 @@ impl Connection {
     }
 
     /// Begins a transaction by `begin`, and runs statements in it; one round trip for all.
-    pub(crate) async fn begin_and_query(
-        &self,
-        begin: &str,
-        calls: &[Call],
-    ) -> Result<Vec<Result<Vec<Row>, Error>>, Error> {
+    pub(crate) async fn begin_and_query(&self, begin: &str, calls: &[Call]) -> Result<Vec<Answer>, Error> {
         // Prepared before the transaction begins: it costs round trips.
         for call in calls {
             self.runnable(&call.sql, &call.params).await?;

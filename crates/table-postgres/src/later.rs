@@ -62,7 +62,6 @@ impl AsyncBackend for PostgresStore {
         Box::pin(async move {
             let work = work?;
             let committed = commit_awaited(&self.pool, self, &work).await?;
-            #[cfg(feature = "queue")]
             self.tell_of(&work);
             Ok(committed)
         })

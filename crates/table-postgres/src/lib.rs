@@ -49,6 +49,7 @@ mod losses;
 mod merge;
 mod moment;
 mod options;
+mod outbox;
 mod param;
 mod periods;
 mod plan_kinds;

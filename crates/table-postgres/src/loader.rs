@@ -77,7 +77,6 @@ impl<'t> PostgresLoader<'t> {
             }
             for work in batch {
                 let committed = commit::commit(self.store, work);
-                #[cfg(feature = "queue")]
                 if committed.is_ok() {
                     self.store.tell_of(work);
                 }
@@ -175,6 +174,11 @@ impl Loader for PostgresLoader<'_> {
         let Some(step) = self.step.take() else { return self.carry_out_each(&works) };
         let StepOutcome { works: done, step: of_step } = self.carry_out_step(&works, &step)?;
         let is_refused = done.iter().any(Result::is_err);
+        if !is_refused && of_step.is_ok() {
+            for work in &works {
+                self.store.tell_of(work);
+            }
+        }
         let mut all: Vec<_> = works
             .iter()
             .zip(done)

@@ -62,7 +62,8 @@ impl Work {
     fn goes_with(&self, other: &Self) -> bool {
         let alike = self.is_raw == other.is_raw
             && self.keeps_times == other.keeps_times
-            && self.sealed_at == other.sealed_at;
+            && self.sealed_at == other.sealed_at
+            && self.as_of == other.as_of;
         alike && self.is_of_rows_alone() && other.is_of_rows_alone()
     }
 
@@ -77,6 +78,8 @@ impl Work {
             is_raw: works.iter().all(|work| work.is_raw),
             keeps_times: works.iter().all(|work| work.keeps_times),
             sealed_at: works.iter().find_map(|work| work.sealed_at),
+            as_of: works.iter().find_map(|work| work.as_of),
+            entries: None,
             #[cfg(feature = "queue")]
             messages: None,
         };

@@ -39,6 +39,7 @@ pub struct PostgresOptions {
     prepares: bool,
     patience: Duration,
     awaits: bool,
+    propagates_by_hand: bool,
     #[cfg(feature = "tls")]
     trusted: Option<Vec<u8>>,
     #[cfg(feature = "encrypt")]
@@ -66,6 +67,7 @@ impl Default for PostgresOptions {
             prepares: true,
             patience,
             awaits: true,
+            propagates_by_hand: false,
             #[cfg(feature = "tls")]
             trusted: None,
             #[cfg(feature = "encrypt")]
@@ -130,6 +132,15 @@ impl PostgresOptions {
         self
     }
 
+    /// Sets whether copies that are `eventual` follow only when `Store::propagate` is called; by default a thread of this process
+    /// has them follow, as long as there are any, of the kinds that the process has opened. What a process leaves that ends,
+    /// others find.
+    #[must_use]
+    pub fn propagate_by_hand(mut self, by_hand: bool) -> Self {
+        self.propagates_by_hand = by_hand;
+        self
+    }
+
     /// Sets whether calls that are awaited wait without a thread, for tests of those that block.
     #[doc(hidden)]
     #[must_use]
@@ -181,6 +192,10 @@ impl PostgresOptions {
     #[cfg(feature = "encrypt")]
     pub(crate) fn provider(&self) -> Option<Arc<dyn KeyProvider>> {
         self.provider.as_ref().map(|Provider(provider)| provider.clone())
+    }
+
+    pub(crate) fn propagates_by_hand(&self) -> bool {
+        self.propagates_by_hand
     }
 
     pub(crate) fn is_awaited(&self) -> bool {

@@ -9,14 +9,14 @@ use tokio_postgres::Row;
 use crate::adding::{OldRow, added, merged};
 use crate::body::{Body, ReadBody};
 use crate::catalog::column;
-use crate::connection::Call;
-use crate::failed::Failed;
+use crate::connection::{Answer, Call};
+use crate::failed::{Failed, before};
 use crate::keys::unescape;
-use crate::param::{Param, Params};
+use crate::outbox::{PlanEntries, Settled};
 use crate::plan_kinds::PlanKinds;
 use crate::statement::{Becomes, Op};
 use crate::store::PostgresStore;
-use crate::table::{TableEntry, content};
+use crate::table::content;
 use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
 
 /// Rows that were there, by their table's place and their stored keys.
@@ -33,9 +33,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) looks: bool,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
     /// Returns the tables whose rows are read before anything is written, and the statements that read and lock those, one for
-    /// each of them.
+    /// each of them. Behind them comes the one that reads the entries of the outbox that the plan settles, if it does.
     pub(crate) fn first_calls(self) -> (Vec<usize>, Vec<Call>) {
         let mut calls = Vec::new();
         let mut wanted: BTreeMap<usize, Vec<(&str, &str)>> = BTreeMap::new();
@@ -49,10 +49,24 @@ impl Reading<'_> {
             let Some(entry) = self.work.tables.get(table) else { continue };
             // In one order for all plans, so that two seldom wait for each other.
             keys.sort_unstable();
-            calls.push(lock_rows(entry, &keys));
+            calls.push(entry.lock_rows(&keys));
             tables.push(table);
         }
+        calls.extend(self.settling().and_then(|entries| entries.read(&self.store.outbox)));
         (tables, calls)
+    }
+
+    /// Returns what the plan does to the outbox, if it settles entries that are there.
+    fn settling(self) -> Option<&'a PlanEntries> {
+        self.work.entries.as_ref().filter(|entries| entries.settles())
+    }
+
+    /// Takes the last of the answers to the statements that come first, if it is of the outbox; returns what is left of the
+    /// entries that the plan settles.
+    pub(crate) fn settle(self, answers: &mut Vec<Answer>) -> Result<Settled, Failed> {
+        let Some(entries) = self.settling() else { return Ok(Settled::default()) };
+        let answer = answers.pop().transpose().map_err(before)?.unwrap_or_default();
+        Ok(entries.settle(&answer)?)
     }
 
     /// Returns the layouts by which a row is examined that is written by its properties, if there are any.
@@ -148,26 +162,4 @@ impl Reading<'_> {
         }
         self.store.clock.next()
     }
-}
-
-/// Returns the statement that reads rows of these stored keys, and locks them.
-fn lock_rows(entry: &TableEntry, keys: &[(&str, &str)]) -> Call {
-    let mut params = Params::default();
-    let sql = if let [(partition, row)] = keys {
-        let (partition, row) = (params.add((*partition).into()), params.add((*row).into()));
-        format!(
-            "SELECT pk, rk, ts, kind, body, again FROM {} WHERE pk = {partition} AND rk = {row} FOR UPDATE",
-            entry.rows
-        )
-    } else {
-        let (partitions, rows) =
-            keys.iter().map(|(partition, row)| ((*partition).to_owned(), (*row).to_owned())).unzip();
-        let (partitions, rows) = (params.add(Param::Texts(partitions)), params.add(Param::Texts(rows)));
-        format!(
-            "SELECT t.pk, t.rk, t.ts, t.kind, t.body, t.again FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t \
-             WHERE t.pk = a AND t.rk = b ORDER BY t.pk, t.rk FOR UPDATE OF t",
-            entry.rows
-        )
-    };
-    Call { sql, params }
 }

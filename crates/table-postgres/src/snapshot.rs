@@ -19,6 +19,7 @@ use crate::connection::Call;
 use crate::cursor::{FirstPages, PostgresCursor};
 use crate::error::{damaged, is_lost, of_server};
 use crate::moment::{Check, CheckOf, KindsThen};
+use crate::outbox;
 use crate::pool::Blocking;
 use crate::statement::digest;
 use crate::store::{PostgresStore, plain};
@@ -197,6 +198,12 @@ impl ReadSnapshot for PostgresSnapshot {
 
     fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
         Ok(Some(self.moment.kinds(self, own(table)?)?.states(kind)))
+    }
+
+    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+        let call = outbox::has_entry(&self.store.catalog, own(table)?.entry.id, keys);
+        let answer = self.query(call)?;
+        column(answer.first().ok_or_else(|| damaged("the answer of the server"))?, 0)
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {

@@ -9,11 +9,12 @@ use crate::body::Body;
 use crate::builder::Builder;
 use crate::connection::Call;
 use crate::keys::{behind_prefix, escape};
+use crate::outbox::Settled;
 use crate::param::{Json, Param, Params};
 use crate::sealing::StoreKeys;
 use crate::table::TableEntry;
 use crate::token::Token;
-use crate::work::{Demand, Work};
+use crate::work::{Demand, Work, WorkAct};
 
 /// What becomes of a row, when what is there is known as far as it must be.
 pub(crate) struct Op {
@@ -123,6 +124,9 @@ pub(crate) struct Frame<'f> {
     /// The places of tables that it holds, so that what is noted of their kinds stays as it is until it is carried out.
     pub(crate) held: &'f [usize],
     pub(crate) keys: &'f StoreKeys,
+    /// The table with the outbox, and what is left of the entries that the plan settles.
+    pub(crate) outbox: &'f str,
+    pub(crate) settled: Settled,
 }
 
 /// Returns the statement of these changes.
@@ -152,16 +156,21 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
             "INSERT INTO {commits} (session, number, time) VALUES ({session}, {number}, {time})"
         ));
     }
-    let rewrite = Rewrite { time: &time, keeps_times: frame.keeps_times };
+    let as_of = work.as_of.map(|time| builder.params.add(Param::Number(time)));
     let changes = sorted(work, ops);
     for held in frame.held {
-        let writes = |(_, table, sort): &(u32, usize, Sort)| table == held && !sort.keeps();
+        let writes = |(_, table, sort, _): &Batch| table == held && !sort.keeps();
         let Some(entry) = work.tables.get(*held).filter(|_| !changes.keys().any(writes)) else { continue };
         // It writes nothing, and holds the table as what writes does.
         builder.part(&format!("DELETE FROM {} WHERE false", entry.rows));
     }
-    for ((_, table, sort), changes) in changes {
+    for ((_, table, sort, is_added), changes) in changes {
         let Some(entry) = work.tables.get(table) else { continue };
+        let rewrite = match &as_of {
+            Some(as_of) if !is_added => Rewrite { time: as_of, times: Times::Given },
+            _ if frame.keeps_times => Rewrite { time: &time, times: Times::Kept },
+            _ => Rewrite { time: &time, times: Times::Risen },
+        };
         if changes.rows.len() == 1 {
             one(&mut builder, &entry.rows, sort, changes, &rewrite);
         } else {
@@ -173,6 +182,9 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         let found = digest_of(entry, &range.partition_key, &range.prefix, &mut builder.params);
         let expected = builder.params.add(Param::Number(range.digest));
         builder.demands.push(format!("{found} = {expected}"));
+    }
+    if let Some(entries) = &work.entries {
+        entries.add_to(&mut builder, frame.outbox, &frame.settled);
     }
     #[cfg(feature = "queue")]
     if let Some(messages) = &work.messages {
@@ -201,16 +213,21 @@ fn locks_of(all: &[(u32, String)], identity: i64, is_alone: bool, params: &mut P
     format!("SELECT {lock}(hashtextextended(p, s)) FROM unnest({partitions}, {seeds}) AS l(p, s)")
 }
 
-/// Returns the changes by their table's number, its place in the plan and their sort.
-fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(u32, usize, Sort), Changes> {
-    let mut all: BTreeMap<(u32, usize, Sort), Changes> = BTreeMap::new();
+/// The number of a table, its place in the plan, a sort of change, and whether the rows are added to.
+type Batch = (u32, usize, Sort, bool);
+
+/// Returns the changes by batches.
+fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<Batch, Changes> {
+    let mut all: BTreeMap<Batch, Changes> = BTreeMap::new();
     let mut ops: Vec<_> = ops.into_iter().filter_map(|op| Some((work.rows.get(op.of)?, op))).collect();
     // In one order for all plans, so that two seldom wait for each other.
     ops.sort_by(|(one, _), (other, _)| (&one.partition, &one.row).cmp(&(&other.partition, &other.row)));
     for (row, op) in ops {
         let Some(sort) = Sort::of(&op) else { continue };
         let Some(entry) = work.tables.get(row.table) else { continue };
-        let changes = all.entry((entry.id, row.table, sort)).or_default();
+        // A row that is added to is of many entities, and of no one's time.
+        let is_added = work.as_of.is_some() && matches!(row.act, WorkAct::Add(_));
+        let changes = all.entry((entry.id, row.table, sort, is_added)).or_default();
         changes.partitions.push(row.partition.clone());
         changes.rows.push(row.row.clone());
         match op.demand {
@@ -235,24 +252,39 @@ fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(u32, usize, Sort), Changes> {
 /// Stands for any number of times that a row was written.
 const ANY: i64 = -1;
 
-/// What is set of a row that is there already, and what must be so of it: its time rises, whatever it was, or stays.
+/// What is set of a row that is there already, and what must be so of it.
 struct Rewrite<'f> {
     time: &'f str,
-    keeps_times: bool,
+    times: Times,
+}
+
+/// What becomes of the times of rows that are there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    /// They rise.
+    Risen,
+    /// They stay.
+    Kept,
+    /// They are another entity's version, whatever they were.
+    Given,
 }
 
 impl Rewrite<'_> {
     /// Returns the assignments, with these values of the kind and the body, of a row `t`.
     fn set(&self, kind: &str, body: &str) -> String {
-        if self.keeps_times {
-            return format!("kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1");
+        let time = self.time;
+        match self.times {
+            Times::Risen => format!("ts = {time}, kind = {kind}, body = {body}, again = NULL"),
+            Times::Kept => format!("kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1"),
+            Times::Given => {
+                format!("ts = {time}, kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1")
+            }
         }
-        format!("ts = {}, kind = {kind}, body = {body}, again = NULL", self.time)
     }
 
     /// Returns what must be so of a row `t`.
     fn condition(&self) -> String {
-        if self.keeps_times { "true".to_owned() } else { format!("t.ts < {}", self.time) }
+        if self.times == Times::Risen { format!("t.ts < {}", self.time) } else { "true".to_owned() }
     }
 
     /// Returns what becomes of a row that is there already and was not to be looked at.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use table_engine::__executor::Queues;
 use table_engine::__executor::{
     self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, Loader,
-    OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, Sealing, ServiceRecords,
-    TableExec,
+    OneSnapshotForEachThread, Outbox, PackedRow, Plan, Propagators, Refused, RetryFairness, SealedAt,
+    Sealing, ServiceRecords, TableExec,
 };
 use table_engine::model::names;
 use table_engine::schema::{PeriodTables, Schema};
@@ -27,6 +27,7 @@ use crate::error::{missing, of_server};
 use crate::kinds;
 use crate::loader::PostgresLoader;
 use crate::options::PostgresOptions;
+use crate::outbox::{self, PlanEntries};
 use crate::param::Params;
 use crate::pool::{Connector, Pool};
 #[cfg(feature = "queue")]
@@ -36,14 +37,13 @@ use crate::sealing::KeyStore;
 use crate::sealing::StoreKeys;
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
-use crate::token::{Token, Tokens, random};
+use crate::token::{Token, Tokens, identity_bytes, random};
 use crate::transaction::transaction;
 use crate::work::Work;
 use crate::{periods, rename};
 
 /// What the store can do with a plan.
-pub const ABILITIES: Abilities =
-    Abilities { queues: cfg!(feature = "queue"), eventual: false, ..Abilities::ALL };
+pub const ABILITIES: Abilities = Abilities { queues: cfg!(feature = "queue"), ..Abilities::ALL };
 
 /// How long a drop of tables waits for those that read them, before it is refused.
 pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
@@ -55,6 +55,7 @@ pub(crate) struct PostgresStore {
     /// The names of the store's own tables that plans name.
     pub(crate) commits: String,
     pub(crate) state: String,
+    pub(crate) outbox: String,
     /// Tells the store from all others.
     pub(crate) identity: u64,
     pub(crate) clock: Clock,
@@ -63,6 +64,7 @@ pub(crate) struct PostgresStore {
     pub(crate) keys: StoreKeys,
     /// What tells the store from all others, as what is sealed is bound to it.
     bytes: [u8; 16],
+    pub(crate) propagators: Arc<Propagators>,
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
     is_awaited: bool,
@@ -107,6 +109,8 @@ impl PostgresStore {
             pool,
             commits: catalog.table("_commits"),
             state: catalog.table("_store"),
+            outbox: outbox::table(&catalog),
+            propagators: Arc::new(Propagators::new(options.propagates_by_hand())),
             catalog,
             identity,
             clock: Clock::default(),
@@ -197,10 +201,13 @@ impl PostgresStore {
     }
 
     /// Tells those of this process who wait for what a plan has brought.
-    #[cfg(feature = "queue")]
     pub(crate) fn tell_of(&self, work: &Work) {
+        #[cfg(feature = "queue")]
         if work.messages.is_some() {
             self.queues.arrivals().notify();
+        }
+        if work.entries.as_ref().is_some_and(PlanEntries::has_news) {
+            self.propagators.notify();
         }
     }
 
@@ -246,15 +253,6 @@ impl PostgresStore {
     }
 }
 
-/// Returns an identity as bytes: the number, twice.
-fn identity_bytes(identity: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    for (half, byte) in bytes.chunks_exact_mut(8).zip([identity; 2]) {
-        half.copy_from_slice(&byte.to_le_bytes());
-    }
-    bytes
-}
-
 impl HasVault for PostgresStore {
     fn vault(&self) -> Result<&dyn Sealing> {
         self.keys.vault()
@@ -262,6 +260,12 @@ impl HasVault for PostgresStore {
 
     fn identity(&self) -> Option<&[u8; 16]> {
         Some(&self.bytes)
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.propagators.over();
     }
 }
 
@@ -341,7 +345,6 @@ impl Backend for PostgresStore {
         let work = Work::of(self, tables, plan, sealed_at)?;
         self.fairness.pass();
         let committed = commit::commit(self, &work).map_err(|refused| work.say_new_name(self, refused))?;
-        #[cfg(feature = "queue")]
         self.tell_of(&work);
         Ok(committed)
     }
@@ -353,6 +356,10 @@ impl Backend for PostgresStore {
     #[cfg(feature = "queue")]
     fn queues(&self) -> Result<&dyn Queues> {
         Ok(&self.queues)
+    }
+
+    fn outbox(&self) -> Result<&dyn Outbox> {
+        Ok(self)
     }
 
     fn service_records(&self) -> Result<&dyn ServiceRecords> {

@@ -80,6 +80,28 @@ impl TableEntry {
         Call { sql, params }
     }
 
+    /// Returns the statement that reads rows of these stored keys, and locks them.
+    pub(crate) fn lock_rows(&self, keys: &[(&str, &str)]) -> Call {
+        let mut params = Params::default();
+        let sql = if let [(partition, row)] = keys {
+            let (partition, row) = (params.add((*partition).into()), params.add((*row).into()));
+            format!(
+                "SELECT pk, rk, ts, kind, body, again FROM {} WHERE pk = {partition} AND rk = {row} FOR UPDATE",
+                self.rows
+            )
+        } else {
+            let (partitions, rows) =
+                keys.iter().map(|(partition, row)| ((*partition).to_owned(), (*row).to_owned())).unzip();
+            let (partitions, rows) = (params.add(Param::Texts(partitions)), params.add(Param::Texts(rows)));
+            format!(
+                "SELECT t.pk, t.rk, t.ts, t.kind, t.body, t.again FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t \
+                 WHERE t.pk = a AND t.rk = b ORDER BY t.pk, t.rk FOR UPDATE OF t",
+                self.rows
+            )
+        };
+        Call { sql, params }
+    }
+
     /// Returns the row of these keys from an answer whose columns from this one on are its time, its kind and its body.
     pub(crate) fn pack(&self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<PackedRow> {
         let (head, properties) = head(answer, at).map_err(|error| error.partition(partition).row(row))?;

@@ -88,6 +88,15 @@ impl Tokens {
     }
 }
 
+/// Returns the number that tells a store from all others as bytes: twice, since as many are wanted.
+pub(crate) fn identity_bytes(identity: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (half, number) in bytes.chunks_exact_mut(8).zip([identity; 2]) {
+        half.copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
 /// Returns a random number.
 pub(crate) fn random() -> Result<u64> {
     let mut bytes = [0; 8];

@@ -15,6 +15,7 @@ use crate::body::Body;
 use crate::clock::time_of;
 use crate::error::missing;
 use crate::keys::escape;
+use crate::outbox::PlanEntries;
 #[cfg(feature = "queue")]
 use crate::queues::PlanMessages;
 use crate::store::PostgresStore;
@@ -36,6 +37,10 @@ pub(crate) struct Work {
     pub(crate) keeps_times: bool,
     /// The generation of the keys at which its values were sealed, if any were.
     pub(crate) sealed_at: Option<u64>,
+    /// The time of the rows that it puts, if that is not its own: copies that follow are of the entity's.
+    pub(crate) as_of: Option<i64>,
+    /// What it does to the outbox.
+    pub(crate) entries: Option<PlanEntries>,
     /// What it does with messages of queues.
     #[cfg(feature = "queue")]
     pub(crate) messages: Option<PlanMessages>,
@@ -180,6 +185,7 @@ impl Work {
             }
         };
         let tables = tables.iter().map(entry).collect::<Result<Vec<_>>>().map_err(Refused::whole)?;
+        let entries = PlanEntries::of(&plan.outbox_ops, &tables).map_err(Refused::whole)?;
         let mut work = Self {
             tables,
             rows: Vec::new(),
@@ -189,6 +195,8 @@ impl Work {
             is_raw: plan.is_raw,
             keeps_times: plan.keeps_times,
             sealed_at: sealed_at.generation(),
+            as_of: plan.as_of.map(time_of),
+            entries,
             #[cfg(feature = "queue")]
             messages: PlanMessages::of(store.own_queues(), &plan.queue_ops).map_err(Refused::whole)?,
         };
@@ -274,7 +282,7 @@ impl Work {
         if self.messages.is_some() {
             return false;
         }
-        !self.demands_absence()
+        self.entries.is_none() && !self.demands_absence()
     }
 
     /// Returns the places of the tables in whose kinds' states it was planned.
