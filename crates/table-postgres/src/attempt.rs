@@ -73,6 +73,8 @@ impl Attempt<'_> {
                 }
             }
         }
+        #[cfg(feature = "blob")]
+        reading.read_lists(self.connection, &mut old).await?;
         let ops = reading.ops(&old, !wanted.is_empty())?;
         let token = self.store.token();
         let time = reading.time_after(&ops);
@@ -87,6 +89,8 @@ impl Attempt<'_> {
             keys: &self.store.keys,
             outbox: &self.store.outbox,
             settled,
+            #[cfg(feature = "blob")]
+            blobs: &self.store.blobs,
         };
         let statement = statement::of(self.work, ops, &frame);
         let done = if begins {
@@ -125,6 +129,8 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
             reading.take_old(*table, &answer.map_err(before)?, &mut old)?;
         }
     }
+    #[cfg(feature = "blob")]
+    reading.read_lists(connection, &mut old).await?;
     let ops = reading.ops(&old, !wanted.is_empty())?;
     let frame = Frame {
         time: reading.time_after(&ops),
@@ -137,6 +143,8 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
         keys: &store.keys,
         outbox: &store.outbox,
         settled,
+        #[cfg(feature = "blob")]
+        blobs: &store.blobs,
     };
     match connection.query(&statement::of(work, ops, &frame)).await {
         Ok(_) => Ok(true),

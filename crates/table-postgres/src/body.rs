@@ -18,6 +18,8 @@ use base64::engine::general_purpose::STANDARD;
 use table_engine::model::names::ENTITY_TYPE;
 use table_engine::{Ticks, Value, ValueRef};
 
+#[cfg(feature = "blob")]
+use crate::blobs::{ListText, Reference, of_properties};
 use crate::param::Json;
 
 /// The member with the types.
@@ -36,6 +38,12 @@ pub(crate) struct Body {
     pub(crate) kind: Option<String>,
     /// All other properties.
     pub(crate) json: Json,
+    /// The blobs that the properties refer to.
+    #[cfg(feature = "blob")]
+    pub(crate) references: Vec<Reference>,
+    /// The text of a list that the row has no room for.
+    #[cfg(feature = "blob")]
+    pub(crate) list: Option<ListText>,
 }
 
 impl Body {
@@ -49,7 +57,11 @@ impl Body {
         digest: Option<&[u8]>,
     ) -> Self {
         let (mut kind, mut types, mut values) = (None, String::new(), String::new());
+        #[cfg(feature = "blob")]
+        let mut references = Vec::new();
         for (name, value) in properties {
+            #[cfg(feature = "blob")]
+            references.extend(of_properties(std::iter::once((name, value))));
             match value {
                 ValueRef::String(text) if name == ENTITY_TYPE && !text.contains('\0') => {
                     kind = Some(text.to_owned());
@@ -80,7 +92,14 @@ impl Body {
         }
         json.push_str(&values);
         json.push('}');
-        Self { kind, json: Json(json.into_bytes().into()) }
+        Self {
+            kind,
+            json: Json(json.into_bytes().into()),
+            #[cfg(feature = "blob")]
+            references,
+            #[cfg(feature = "blob")]
+            list: None,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use table_engine::__executor as executor;
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Row;
 
+use crate::blobs;
 use crate::connection::Call;
 use crate::error::damaged;
 use crate::outbox;
@@ -112,6 +113,7 @@ impl Catalog {
              {queues}
              {keys}
              {outbox}
+             {blobs}
              INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}'),
                 ('generation', '1') ON CONFLICT DO NOTHING;
              COMMIT",
@@ -119,6 +121,7 @@ impl Catalog {
             queues = self.make_queues(),
             keys = sealing::make_tables(schema),
             outbox = outbox::make_table(schema),
+            blobs = blobs::make_tables(schema),
         )
     }
 
@@ -285,6 +288,7 @@ impl Catalog {
         ] {
             all += &format!("DELETE FROM {} WHERE {column} = {id};", self.table(table));
         }
+        all += &blobs::release_table(self, id);
         all
     }
 }

@@ -4,6 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use table_engine::{ETag, Ticks};
 
+/// The time of the server at which the statement has come, in ticks.
+#[cfg(any(feature = "blob", feature = "queue"))]
+pub(crate) const SERVER_NOW: &str =
+    "(extract(epoch FROM statement_timestamp()) * 10000000)::bigint + 621355968000000000";
+
 /// Gives each plan a time that is later than all that this process has given, and than that of any row that it has read.
 ///
 /// A row's time rises with each write: the statements refuse to write an earlier one, and a writer whose clock is behind reads

@@ -99,6 +99,28 @@ impl Connection {
         committed
     }
 
+    /// Runs statements of a transaction, which begins with them or ends with them if it says so; one round trip for all.
+    #[cfg(feature = "blob")]
+    pub(crate) async fn transact(
+        &self,
+        begins: bool,
+        calls: &[Call],
+        commits: bool,
+    ) -> Result<Vec<Vec<Row>>, Error> {
+        // Prepared first: it costs round trips.
+        for call in calls {
+            self.runnable(&call.sql, &call.params).await?;
+        }
+        let on = async |sql: &str, is_asked: bool| {
+            if is_asked { self.execute(sql).await } else { Ok(()) }
+        };
+        let (begun, (answers, committed)) =
+            join(on("BEGIN", begins), join(self.query_all(calls), on("COMMIT", commits))).await;
+        begun?;
+        let answers = answers?.into_iter().collect::<Result<_, _>>()?;
+        committed.map(|()| answers)
+    }
+
     /// Runs statements without parameters, in one transaction unless they say otherwise.
     pub(crate) async fn execute(&self, sql: &str) -> Result<(), Error> {
         self.client.batch_execute(sql).await

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use table_engine::__executor::{self as executor, Refused};
 use table_engine::{ErrorKind, Result};
 
+#[cfg(feature = "blob")]
+use crate::blobs;
 use crate::catalog::column;
 use crate::connection::{Call, Connection};
 use crate::failed::{Failed, before};
@@ -46,6 +48,8 @@ impl Diagnosis<'_> {
             calls.push(digest(entry, &range.partition_key, &range.prefix));
         }
         calls.push(store.catalog.generation());
+        #[cfg(feature = "blob")]
+        let refers = blobs::missing(work, &store.blobs).map(|look| calls.push(look)).is_some();
         #[cfg(feature = "queue")]
         calls.extend(work.messages.iter().flat_map(PlanMessages::look));
         store.keys.ask_with(&mut calls);
@@ -87,6 +91,11 @@ impl Diagnosis<'_> {
                 return Ok(None);
             }
         }
+        #[cfg(feature = "blob")]
+        let missing_blob = match answers.by_ref().take(usize::from(refers)).next() {
+            Some(answer) => blobs::refusal(work, answer, &store.bytes).map_err(Refused::whole)?,
+            None => None,
+        };
         let found = |row: &WorkRow| found.get(&(row.table, &*row.partition, &*row.row)).copied();
         let refused_row = work
             .rows
@@ -99,6 +108,10 @@ impl Diagnosis<'_> {
             let error = executor::error(ErrorKind::ConditionNotMet, "rows have changed");
             Refused { error, group, row: None }
         });
+        #[cfg(feature = "blob")]
+        if refused_row.is_none() && refused_range.is_none() && missing_blob.is_some() {
+            return Ok(missing_blob);
+        }
         #[cfg(feature = "queue")]
         if refused_row.is_none() && refused_range.is_none() {
             return Ok(PlanMessages::refusal(answers).map_err(Refused::whole)?.map(Refused::whole));

@@ -25,6 +25,7 @@
 
 mod adding;
 mod attempt;
+mod blobs;
 mod body;
 mod bounds;
 mod builder;
@@ -59,6 +60,7 @@ mod queues;
 mod reading;
 mod records;
 mod rename;
+mod rewrite;
 mod sealing;
 mod snapshot;
 mod statement;

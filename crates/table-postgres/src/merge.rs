@@ -79,6 +79,8 @@ impl Work {
             keeps_times: works.iter().all(|work| work.keeps_times),
             sealed_at: works.iter().find_map(|work| work.sealed_at),
             as_of: works.iter().find_map(|work| work.as_of),
+            #[cfg(feature = "blob")]
+            references: Vec::new(),
             entries: None,
             #[cfg(feature = "queue")]
             messages: None,

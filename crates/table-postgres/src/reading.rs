@@ -7,8 +7,12 @@ use table_engine::Result;
 use tokio_postgres::Row;
 
 use crate::adding::{OldRow, added, merged};
-use crate::body::{Body, ReadBody};
+#[cfg(feature = "blob")]
+use crate::blobs;
+use crate::body::ReadBody;
 use crate::catalog::column;
+#[cfg(feature = "blob")]
+use crate::connection::Connection;
 use crate::connection::{Answer, Call};
 use crate::failed::{Failed, before};
 use crate::keys::unescape;
@@ -81,6 +85,10 @@ impl<'a> Reading<'a> {
     /// Returns whether a row is read for what becomes of it, or for what must be so of it.
     fn reads(self, row: &WorkRow) -> bool {
         let is_added_to = matches!(row.act, WorkAct::Merge(_) | WorkAct::Add(_));
+        // What another writer has put there meanwhile may refer to other blobs.
+        #[cfg(feature = "blob")]
+        let is_added_to =
+            is_added_to || row.refers && matches!(row.demand, Demand::Nothing | Demand::Present);
         is_added_to || self.looks && matches!(row.demand, Demand::Is(_))
     }
 
@@ -99,12 +107,23 @@ impl<'a> Reading<'a> {
                 let ReadBody { properties, digest } = content(row, 3)?;
                 let owned =
                     properties.into_iter().map(|(name, value)| (name.into_owned(), value.into_value()));
-                let old = OldRow { version, properties: owned.collect(), is_signed: digest.is_some() };
+                let (properties, is_signed) = (owned.collect(), digest.is_some());
+                let old = OldRow { version, properties, is_signed, list: None };
                 Ok(((table, partition, key), old))
             };
             let (keys, row) = read().map_err(Refused::whole)?;
             self.store.clock.observe(row.version.time);
             old.insert(keys, row);
+        }
+        Ok(())
+    }
+
+    /// Reads the texts of lists that are added to and that their rows have no room for.
+    #[cfg(feature = "blob")]
+    pub(crate) async fn read_lists(self, connection: &Connection, old: &mut OldRows) -> Result<(), Failed> {
+        if self.work.rows.iter().any(|row| matches!(row.act, WorkAct::Add(_))) {
+            let read = blobs::read_lists(connection, &self.store.blobs, old.values_mut()).await;
+            read.map_err(before)?.map_err(Refused::whole)?;
         }
         Ok(())
     }
@@ -132,11 +151,9 @@ impl<'a> Reading<'a> {
             let becomes = match &row.act {
                 WorkAct::Keep => Ok(Becomes::Kept),
                 WorkAct::Remove => Ok(Becomes::Gone),
-                WorkAct::Put(Body { kind, json }) => {
-                    Ok(Becomes::Written(Body { kind: kind.clone(), json: json.clone() }))
-                }
+                WorkAct::Put(body) => Ok(Becomes::Written(body.clone())),
                 WorkAct::Merge(properties) => merged(&row.partition_key, &row.row_key, old, properties),
-                WorkAct::Add(amounts) => added(amounts, old),
+                WorkAct::Add(amounts) => added(amounts, old, &self.store.bytes),
             };
             let becomes = becomes.map_err(|error| row.refused(error))?;
             // What was read is locked, if it was there; if it was not, it is not to come in between.

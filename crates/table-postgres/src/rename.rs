@@ -16,8 +16,9 @@ use crate::jobs;
 use crate::kinds;
 use crate::param::{Param, Params};
 use crate::periods;
-use crate::store::{LONGEST_DROP_WAIT, PostgresStore, in_use, plain};
+use crate::store::{PostgresStore, plain};
 use crate::table::TableEntry;
+use crate::transaction::{LONGEST_DROP_WAIT, in_use};
 use crate::views;
 
 /// How many former names of a table are kept.

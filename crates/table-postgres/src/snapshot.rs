@@ -5,6 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "blob")]
+use table_engine::__executor::BlobId;
 use table_engine::__executor::{
     self as executor, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, Position, RangeQuery,
     ReadSnapshot, RowCursor, RowView, ScanRanges, StepRequest, StepSize, TableExec, TakeEach, VisitEach,
@@ -14,6 +16,8 @@ use table_engine::schema::{IndexStates, PeriodTables, Schema};
 use table_engine::{Continuation, ErrorKind, Result, Ticks};
 use tokio_postgres::{Error, Row};
 
+#[cfg(feature = "blob")]
+use crate::blobs;
 use crate::catalog::column;
 use crate::connection::Call;
 use crate::cursor::{FirstPages, PostgresCursor};
@@ -73,7 +77,7 @@ impl PostgresSnapshot {
 
     /// Returns the answers to several statements, all in one round trip; the transaction begins with the first of them. Makes
     /// sure, in the same round trip, of what was taken to be so at its moment.
-    fn query_all(&self, calls: Vec<Call>) -> Result<Vec<Vec<Row>>> {
+    pub(crate) fn query_all(&self, calls: Vec<Call>) -> Result<Vec<Vec<Row>>> {
         if !self.moment.has_assumed() {
             return self.answers(&calls);
         }
@@ -204,6 +208,16 @@ impl ReadSnapshot for PostgresSnapshot {
         let call = outbox::has_entry(&self.store.catalog, own(table)?.entry.id, keys);
         let answer = self.query(call)?;
         column(answer.first().ok_or_else(|| damaged("the answer of the server"))?, 0)
+    }
+
+    #[cfg(feature = "blob")]
+    fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
+        blobs::content(self, id, length)
+    }
+
+    #[cfg(feature = "blob")]
+    fn has_blob(&self, id: BlobId) -> Result<bool> {
+        blobs::has_blob(self, id)
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {

@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "blob")]
+use crate::blobs::{BlobTables, PlanReferences};
 use crate::body::Body;
 use crate::builder::Builder;
 use crate::connection::Call;
 use crate::keys::{behind_prefix, escape};
 use crate::outbox::Settled;
 use crate::param::{Json, Param, Params};
+use crate::rewrite::{Rewrite, Times};
 use crate::sealing::StoreKeys;
 use crate::table::TableEntry;
 use crate::token::Token;
@@ -127,6 +130,9 @@ pub(crate) struct Frame<'f> {
     /// The table with the outbox, and what is left of the entries that the plan settles.
     pub(crate) outbox: &'f str,
     pub(crate) settled: Settled,
+    /// The tables of blobs.
+    #[cfg(feature = "blob")]
+    pub(crate) blobs: &'f BlobTables,
 }
 
 /// Returns the statement of these changes.
@@ -156,6 +162,8 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
             "INSERT INTO {commits} (session, number, time) VALUES ({session}, {number}, {time})"
         ));
     }
+    #[cfg(feature = "blob")]
+    PlanReferences::of(work, &ops).add_to(&mut builder, frame.blobs);
     let as_of = work.as_of.map(|time| builder.params.add(Param::Number(time)));
     let changes = sorted(work, ops);
     for held in frame.held {
@@ -251,48 +259,6 @@ fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<Batch, Changes> {
 
 /// Stands for any number of times that a row was written.
 const ANY: i64 = -1;
-
-/// What is set of a row that is there already, and what must be so of it.
-struct Rewrite<'f> {
-    time: &'f str,
-    times: Times,
-}
-
-/// What becomes of the times of rows that are there already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Times {
-    /// They rise.
-    Risen,
-    /// They stay.
-    Kept,
-    /// They are another entity's version, whatever they were.
-    Given,
-}
-
-impl Rewrite<'_> {
-    /// Returns the assignments, with these values of the kind and the body, of a row `t`.
-    fn set(&self, kind: &str, body: &str) -> String {
-        let time = self.time;
-        match self.times {
-            Times::Risen => format!("ts = {time}, kind = {kind}, body = {body}, again = NULL"),
-            Times::Kept => format!("kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1"),
-            Times::Given => {
-                format!("ts = {time}, kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1")
-            }
-        }
-    }
-
-    /// Returns what must be so of a row `t`.
-    fn condition(&self) -> String {
-        if self.times == Times::Risen { format!("t.ts < {}", self.time) } else { "true".to_owned() }
-    }
-
-    /// Returns what becomes of a row that is there already and was not to be looked at.
-    fn on_conflict(&self) -> String {
-        let (set, condition) = (self.set("EXCLUDED.kind", "EXCLUDED.body"), self.condition());
-        format!("ON CONFLICT (pk, rk) DO UPDATE SET {set} WHERE {condition} RETURNING 1")
-    }
-}
 
 /// Adds a part that changes one row.
 fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrite: &Rewrite<'_>) {

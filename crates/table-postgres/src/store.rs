@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(feature = "blob")]
+use std::time::Instant;
 
+#[cfg(feature = "blob")]
+use table_engine::__executor::Blobs;
 #[cfg(feature = "queue")]
 use table_engine::__executor::Queues;
 use table_engine::__executor::{
@@ -18,6 +22,8 @@ use table_engine::{Error, ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
+#[cfg(feature = "blob")]
+use crate::blobs::{BlobTables, SWEPT_EVERY};
 use crate::catalog::{Catalog, Found, column};
 use crate::clock::Clock;
 use crate::commit;
@@ -32,21 +38,16 @@ use crate::param::Params;
 use crate::pool::{Connector, Pool};
 #[cfg(feature = "queue")]
 use crate::queues::PostgresQueues;
-#[cfg(feature = "encrypt")]
-use crate::sealing::KeyStore;
 use crate::sealing::StoreKeys;
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
 use crate::token::{Token, Tokens, identity_bytes, random};
-use crate::transaction::transaction;
+use crate::transaction::{LONGEST_DROP_WAIT, in_use, transaction};
 use crate::work::Work;
 use crate::{periods, rename};
 
 /// What the store can do with a plan.
 pub const ABILITIES: Abilities = Abilities { queues: cfg!(feature = "queue"), ..Abilities::ALL };
-
-/// How long a drop of tables waits for those that read them, before it is refused.
-pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
 
 /// A store.
 pub(crate) struct PostgresStore {
@@ -63,7 +64,12 @@ pub(crate) struct PostgresStore {
     pub(crate) generation: AtomicI64,
     pub(crate) keys: StoreKeys,
     /// What tells the store from all others, as what is sealed is bound to it.
-    bytes: [u8; 16],
+    pub(crate) bytes: [u8; 16],
+    #[cfg(feature = "blob")]
+    pub(crate) blobs: BlobTables,
+    /// When blobs were looked for last that nothing leads to.
+    #[cfg(feature = "blob")]
+    pub(crate) swept: Mutex<Option<Instant>>,
     pub(crate) propagators: Arc<Propagators>,
     fairness: RetryFairness,
     /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
@@ -92,18 +98,13 @@ impl PostgresStore {
         drop(connection.wait(connection.execute(&Tokens::remove_left(&catalog.table("_commits")))));
         drop(connection);
         let bytes = identity_bytes(identity);
-        #[cfg(feature = "encrypt")]
-        let keys = match options.provider() {
-            Some(provider) => Some(KeyStore::open(&pool, &catalog, bytes, provider)?),
-            None => None,
-        };
-        #[cfg(feature = "encrypt")]
-        let keys = StoreKeys::new(keys);
-        #[cfg(not(feature = "encrypt"))]
-        let keys = StoreKeys;
         Ok(Arc::new(Self {
-            keys,
+            keys: StoreKeys::open(options, &pool, &catalog, bytes)?,
             bytes,
+            #[cfg(feature = "blob")]
+            blobs: BlobTables::new(&catalog),
+            #[cfg(feature = "blob")]
+            swept: Mutex::default(),
             #[cfg(feature = "queue")]
             queues: PostgresQueues::new(&pool, &catalog, identity)?,
             pool,
@@ -358,6 +359,12 @@ impl Backend for PostgresStore {
         Ok(&self.queues)
     }
 
+    #[cfg(feature = "blob")]
+    fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
+        self.sweep_blobs(SWEPT_EVERY);
+        Ok(self)
+    }
+
     fn outbox(&self) -> Result<&dyn Outbox> {
         Ok(self)
     }
@@ -384,21 +391,6 @@ impl Backend for PostgresStore {
 
     fn path(&self) -> &Path {
         Path::new("")
-    }
-}
-
-/// Returns the error of a table that can't be dropped yet.
-#[cold]
-pub(crate) fn in_use(table: &str, error: tokio_postgres::Error) -> Error {
-    match error.code() {
-        Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {
-            let because = format!(
-                "transactions have read or written `{table}` for more than {LONGEST_DROP_WAIT}, snapshots among them: end \
-                 them, and drop it then"
-            );
-            executor::error(ErrorKind::StoreBusy, because)
-        }
-        _ => of_server(error),
     }
 }
 

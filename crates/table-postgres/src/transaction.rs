@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use table_engine::__executor as executor;
 use table_engine::{Error, ErrorKind, Result};
+use tokio_postgres::error::SqlState;
 
 use crate::driver::DrivenConnection;
 use crate::error::{is_lost, of_server};
 use crate::pool::Pool;
+
+/// How long a drop of tables waits for those that read them, before it is refused.
+pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
 
 /// Runs statements in a transaction that `begin` begins: it is committed if they return something, and has changed nothing
 /// otherwise.
@@ -71,4 +75,19 @@ fn is_of_loss(error: &Error) -> bool {
 pub(crate) fn in_doubt(error: tokio_postgres::Error) -> Error {
     let because = "the connection was lost before the answer came: look whether it has happened";
     executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
+}
+
+/// Returns the error of a table that can't be dropped yet.
+#[cold]
+pub(crate) fn in_use(table: &str, error: tokio_postgres::Error) -> Error {
+    match error.code() {
+        Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {
+            let because = format!(
+                "transactions have read or written `{table}` for more than {LONGEST_DROP_WAIT}, snapshots among them: end \
+                 them, and drop it then"
+            );
+            executor::error(ErrorKind::StoreBusy, because)
+        }
+        _ => of_server(error),
+    }
 }

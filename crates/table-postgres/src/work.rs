@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as executor, Act, Amounts, Condition, Content, Epoch, PackedRow, Plan, Refused, RowProperty,
+    self as executor, Act, Amounts, Condition, Content, Epoch, Group, PackedRow, Plan, Refused, RowProperty,
     SealedAt, TableExec,
 };
 use table_engine::model::names::ENTITY_TYPE;
@@ -11,6 +11,8 @@ use table_engine::row::version::{Proof, version_of};
 use table_engine::schema::Schema;
 use table_engine::{Error, Result, Value};
 
+#[cfg(feature = "blob")]
+use crate::blobs::{Reference, of_properties};
 use crate::body::Body;
 use crate::clock::time_of;
 use crate::error::missing;
@@ -39,6 +41,9 @@ pub(crate) struct Work {
     pub(crate) sealed_at: Option<u64>,
     /// The time of the rows that it puts, if that is not its own: copies that follow are of the entity's.
     pub(crate) as_of: Option<i64>,
+    /// The blobs that its rows are to refer to, with the places of the rows.
+    #[cfg(feature = "blob")]
+    pub(crate) references: Vec<(usize, Reference)>,
     /// What it does to the outbox.
     pub(crate) entries: Option<PlanEntries>,
     /// What it does with messages of queues.
@@ -67,6 +72,9 @@ pub(crate) struct WorkRow {
     pub(crate) is_declared: bool,
     /// What the row calls itself, if it says.
     pub(crate) kind: Option<String>,
+    /// Whether it is to refer to blobs.
+    #[cfg(feature = "blob")]
+    pub(crate) refers: bool,
 }
 
 /// What becomes of a row.
@@ -121,6 +129,21 @@ pub(crate) struct WorkKinds {
     pub(crate) epochs: Vec<Epoch>,
     /// The declarations that have made the rows, each once.
     pub(crate) declarations: Vec<&'static Schema>,
+}
+
+impl WorkKinds {
+    /// Returns what a group of this number relies on; `None` if on nothing.
+    fn of(number: usize, group: &Group<'_>) -> Option<Self> {
+        let mut declarations: Vec<&'static Schema> = Vec::new();
+        for schema in group.schemas() {
+            if !declarations.iter().any(|known| std::ptr::eq(*known, schema)) {
+                declarations.push(schema);
+            }
+        }
+        let epochs: Vec<Epoch> = group.epochs.iter().copied().collect();
+        let relies = !epochs.is_empty() || !declarations.is_empty();
+        relies.then(|| Self { group: number, table: group.table, epochs, declarations })
+    }
 }
 
 impl From<Condition> for Demand {
@@ -196,6 +219,8 @@ impl Work {
             keeps_times: plan.keeps_times,
             sealed_at: sealed_at.generation(),
             as_of: plan.as_of.map(time_of),
+            #[cfg(feature = "blob")]
+            references: Vec::new(),
             entries,
             #[cfg(feature = "queue")]
             messages: PlanMessages::of(store.own_queues(), &plan.queue_ops).map_err(Refused::whole)?,
@@ -218,6 +243,8 @@ impl Work {
                 attempted: "write to",
                 is_declared: true,
                 kind: None,
+                #[cfg(feature = "blob")]
+                refers: false,
             };
             for (at, row) in group.rows.iter().enumerate() {
                 let act = match &row.act {
@@ -230,10 +257,27 @@ impl Work {
                     }
                     Act::Merge(content) => WorkAct::Merge(owned(content)),
                 };
+                #[cfg(feature = "blob")]
+                let of = work.rows.len();
+                #[cfg(feature = "blob")]
+                let found = row.act.content().map(|content| of_properties(properties(content)));
+                #[cfg(feature = "blob")]
+                let refers = found.as_ref().is_some_and(|found| !found.is_empty());
+                #[cfg(feature = "blob")]
+                work.references.extend(found.into_iter().flatten().map(|one| (of, one)));
                 let kind = row.act.content().and_then(kind_of);
                 let (demand, is_declared) = (row.condition.into(), row.kind.is_some());
                 let attempted = row.act.describe(row.condition);
-                work.rows.push(WorkRow { demand, act, attempted, is_declared, kind, ..of_row(at, row.key) });
+                work.rows.push(WorkRow {
+                    demand,
+                    act,
+                    attempted,
+                    is_declared,
+                    kind,
+                    #[cfg(feature = "blob")]
+                    refers,
+                    ..of_row(at, row.key)
+                });
             }
             for (at, addition) in (group.rows.len()..).zip(&group.additions) {
                 let act = WorkAct::Add(addition.amounts.clone());
@@ -248,16 +292,7 @@ impl Work {
                     digest: range.digest.cast_signed(),
                 });
             }
-            let mut declarations: Vec<&'static Schema> = Vec::new();
-            for schema in group.schemas() {
-                if !declarations.iter().any(|known| std::ptr::eq(*known, schema)) {
-                    declarations.push(schema);
-                }
-            }
-            let epochs: Vec<Epoch> = group.epochs.iter().copied().collect();
-            if !epochs.is_empty() || !declarations.is_empty() {
-                work.kinds.push(WorkKinds { group: number, table: group.table, epochs, declarations });
-            }
+            work.kinds.extend(WorkKinds::of(number, group));
             // A group that only states an epoch is of no partition.
             if !group.rows.is_empty() || !group.additions.is_empty() || !group.unchanged.is_empty() {
                 work.partitions.push((id, partition));
@@ -280,6 +315,10 @@ impl Work {
     pub(crate) fn is_of_rows_alone(&self) -> bool {
         #[cfg(feature = "queue")]
         if self.messages.is_some() {
+            return false;
+        }
+        #[cfg(feature = "blob")]
+        if !self.references.is_empty() {
             return false;
         }
         self.entries.is_none() && !self.demands_absence()

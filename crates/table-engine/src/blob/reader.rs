@@ -1,5 +1,6 @@
 //! Reading a blob, from end to end or in places.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -39,6 +40,8 @@ pub struct BlobReader {
     at: u64,
     /// The segment whose bytes were found sound last.
     sound: Option<u32>,
+    /// The last segment with its number, if the snapshot lends none.
+    kept: Option<(u32, Vec<u8>)>,
 }
 
 /// What opens the segments of a blob that is sealed.
@@ -59,7 +62,7 @@ pub(super) trait OpensSegments: Send {
 impl BlobReader {
     pub(super) fn new(snapshot: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
         let stored = info.length;
-        Self { snapshot, info, stored, opener: None, at: 0, sound: None }
+        Self { snapshot, info, stored, opener: None, at: 0, sound: None, kept: None }
     }
 
     /// Makes a reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
@@ -72,7 +75,7 @@ impl BlobReader {
     ) -> Self {
         let stored = info.length;
         let info = BlobInfo { length, ..info };
-        Self { snapshot, info, stored, opener: Some(opener), at: 0, sound: None }
+        Self { snapshot, info, stored, opener: Some(opener), at: 0, sound: None, kept: None }
     }
 
     /// Returns what is known of the blob.
@@ -103,7 +106,7 @@ fn segment(
     stored: u64,
     number: u32,
     was_sound: bool,
-) -> Result<&[u8]> {
+) -> Result<Cow<'_, [u8]>> {
     let bytes = snapshot.segment(id, number, was_sound)?;
     let before = u64::from(number) * length_of(SEGMENT);
     if length_of(bytes.len()) == stored.saturating_sub(before).min(length_of(SEGMENT)) {
@@ -135,8 +138,8 @@ pub(super) fn read_whole(
     for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
         let bytes = segment(snapshot, info.id, info.length, number, false)?;
         whole.extend_from_slice(match &mut opener {
-            Some(opener) => opener.open(number, is_last(info.length, number), bytes)?,
-            None => bytes,
+            Some(opener) => opener.open(number, is_last(info.length, number), &bytes)?,
+            None => &bytes,
         });
     }
     Ok(whole)
@@ -144,7 +147,7 @@ pub(super) fn read_whole(
 
 impl Read for BlobReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let Self { snapshot, info, stored, opener, at, sound } = self;
+        let Self { snapshot, info, stored, opener, at, sound, kept } = self;
         if *at >= info.length || into.is_empty() {
             return Ok(0);
         }
@@ -152,15 +155,23 @@ impl Read for BlobReader {
         let full = length_of(SEGMENT - overhead);
         let number = u32::try_from(*at / full).unwrap_or(u32::MAX);
         let was_sound = *sound == Some(number);
-        let sealed = || segment(&**snapshot, info.id, *stored, number, was_sound);
+        let stored_segment = || segment(&**snapshot, info.id, *stored, number, was_sound);
+        let mut lent: &[u8] = &[];
         let bytes = match opener {
-            None => sealed(),
-            Some(opener) if opener.number() == Some(number) => Ok(opener.opened()),
-            Some(opener) => match sealed() {
-                Ok(sealed) => opener.open(number, is_last(*stored, number), sealed),
-                Err(error) => Err(error),
-            },
+            None if kept.as_ref().is_some_and(|(of, _)| *of == number) => Ok(()),
+            None => stored_segment().map(|bytes| match bytes {
+                Cow::Borrowed(bytes) => (lent, *kept) = (bytes, None),
+                Cow::Owned(bytes) => *kept = Some((number, bytes)),
+            }),
+            Some(opener) if opener.number() == Some(number) => Ok(()),
+            Some(opener) => stored_segment()
+                .and_then(|sealed| opener.open(number, is_last(*stored, number), &sealed).map(drop)),
         };
+        let bytes = bytes.map(|()| match (opener, kept) {
+            (Some(opener), _) => opener.opened(),
+            (None, Some((_, bytes))) => bytes.as_slice(),
+            (None, None) => lent,
+        });
         let bytes = bytes.map_err(|error| {
             let is_changed = matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::DecryptionFailed);
             let kind = if is_changed { io::ErrorKind::InvalidData } else { io::ErrorKind::Other };

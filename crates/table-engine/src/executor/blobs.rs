@@ -1,5 +1,6 @@
 //! What blobs ask of an executor.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
@@ -46,6 +47,7 @@ pub trait BlobSnapshot: Send {
     /// Returns a blob by its identity, with no name.
     fn blob(&self, id: BlobId) -> Result<Option<BlobInfo>>;
 
-    /// Returns the bytes of a segment of a blob that is there. `was_sound` says that they were read before, in this snapshot.
-    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]>;
+    /// Returns the bytes of a segment of a blob that is there: lent where they lie in the snapshot, and else the caller's to keep
+    /// as long as it needs them. `was_sound` says that they were read before, in this snapshot.
+    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<Cow<'_, [u8]>>;
 }

@@ -1,5 +1,6 @@
 //! The blobs of a store on LMDB.
 
+use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use table_engine::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
@@ -226,7 +227,7 @@ impl BlobSnapshot for LmdbBlobs {
         self.view()?.unnamed(id)
     }
 
-    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]> {
-        self.view()?.segment(id, number, was_sound)
+    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<Cow<'_, [u8]>> {
+        self.view()?.segment(id, number, was_sound).map(Cow::Borrowed)
     }
 }

@@ -8,12 +8,9 @@ use table_engine::__executor::{PopReceipt, Receipt, Sending};
 use super::MOST_QUEUES;
 use crate::builder::Builder;
 use crate::catalog::Catalog;
+pub(super) use crate::clock::SERVER_NOW as NOW;
 use crate::param::Param;
 use crate::token::Token;
-
-/// The time of the server at which the statement has come, in ticks.
-pub(super) const NOW: &str =
-    "(extract(epoch FROM statement_timestamp()) * 10000000)::bigint + 621355968000000000";
 
 /// The longest time of a message, so that no sum with the time of today is none.
 const LONGEST: i64 = 2_500_000_000_000_000_000;

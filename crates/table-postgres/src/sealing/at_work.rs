@@ -13,7 +13,7 @@ use table_engine::schema::TOKEN_BYTES;
 use table_engine::sealing::Sealing;
 use table_engine::{Error, Result, Value, ValueRef};
 
-use super::KeyStore;
+use super::key_store::KeyStore;
 
 /// The keys of a store, as its plans and its rows have them.
 #[derive(Clone, Debug)]

@@ -27,8 +27,6 @@ mod without;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::{Encryption, KeyInfo};
 #[cfg(feature = "encrypt")]
-pub(crate) use self::key_store::KeyStore;
-#[cfg(feature = "encrypt")]
 pub(crate) use self::store_keys::StoreKeys;
 #[cfg(not(feature = "encrypt"))]
 pub(crate) use self::without::StoreKeys;

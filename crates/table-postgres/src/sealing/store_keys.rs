@@ -8,19 +8,29 @@ use table_engine::row::vault::Vault;
 use table_engine::sealing::missing;
 use tokio_postgres::Row;
 
-use super::KeyStore;
 use super::at_work::{SharedKeys, TableVault};
+use super::key_store::KeyStore;
 use crate::builder::Builder;
+use crate::catalog::Catalog;
 use crate::connection::Call;
+use crate::options::PostgresOptions;
 use crate::param::Param;
+use crate::pool::Pool;
 
 /// The keys of a store; none if it was opened without a provider.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreKeys(Option<SharedKeys>);
 
 impl StoreKeys {
-    pub(crate) fn new(keys: Option<Arc<KeyStore>>) -> Self {
-        Self(keys.map(SharedKeys))
+    /// Opens the keys of a store of this identity, if its options give a provider.
+    pub(crate) fn open(
+        options: &PostgresOptions,
+        pool: &Arc<Pool>,
+        catalog: &Catalog,
+        identity: [u8; 16],
+    ) -> Result<Self> {
+        let Some(provider) = options.provider() else { return Ok(Self(None)) };
+        KeyStore::open(pool, catalog, identity, provider).map(|keys| Self(Some(SharedKeys(keys))))
     }
 
     /// Returns the keys. An error if there are none.

@@ -9,7 +9,10 @@ use table_engine::sealing::missing;
 use tokio_postgres::Row;
 
 use crate::builder::Builder;
+use crate::catalog::Catalog;
 use crate::connection::Call;
+use crate::options::PostgresOptions;
+use crate::pool::Pool;
 
 /// The keys of a store, of which there are none without the feature.
 #[derive(Clone, Debug)]
@@ -17,6 +20,10 @@ pub(crate) struct StoreKeys;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
 impl StoreKeys {
+    pub(crate) fn open(_: &PostgresOptions, _: &Arc<Pool>, _: &Catalog, _: [u8; 16]) -> Result<Self> {
+        Ok(Self)
+    }
+
     pub(crate) fn vault(&self) -> Result<&dyn Sealing> {
         Err(missing::keys())
     }

@@ -1,5 +1,6 @@
 //! The containers that an access names, and the blobs in fields if it is to all.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::backend::RestrictedBackend;
@@ -142,7 +143,7 @@ impl BlobSnapshot for RestrictedBlobSnapshot {
         self.inner.blob(id)
     }
 
-    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]> {
+    fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<Cow<'_, [u8]>> {
         // Of a blob that was found: by its container, or by its identity.
         self.store.limits.check(Rights::READ)?;
         self.inner.segment(id, number, was_sound)

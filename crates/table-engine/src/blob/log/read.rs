@@ -181,7 +181,7 @@ impl Cursor {
             if length_of(bytes.len()) != (self.blob.length - before).min(length_of(SEGMENT)) {
                 return Err(self.damaged());
             }
-            self.ahead.extend_from_slice(bytes);
+            self.ahead.extend_from_slice(&bytes);
             self.next += 1;
         }
     }
