@@ -119,11 +119,11 @@ impl<'k> Asked<'k> {
     }
 
     /// Returns a name for an index, with a number behind it if the kind has one of that name.
-    fn free_name(&self, name: String) -> String {
+    fn free_name(&self, name: &str) -> String {
         let taken = self.kind.indexes();
         let is_free = |name: &String| taken.iter().all(|index| index.name != *name);
         let numbered = (2_u32..).map(|number| format!("{name}_{number}"));
-        std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default()
+        std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
     }
 
     /// Returns the declaration of an index that would make the filter read less.
@@ -131,7 +131,7 @@ impl<'k> Asked<'k> {
         let in_row: Vec<_> =
             self.equal.iter().filter(|name| self.is_asked(name)).chain(self.ranges.first()).collect();
         let first = in_row.first()?;
-        let name = self.free_name(format!("by_{}", snake(first)));
+        let name = self.free_name(&format!("by_{}", snake(first)));
         let own = self.kind.keys(None).ok()?.fields();
         let properties = self.kind.properties();
         let part = |name: &str| {

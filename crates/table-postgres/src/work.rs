@@ -142,7 +142,7 @@ impl WorkKinds {
         }
         let epochs: Vec<Epoch> = group.epochs.iter().copied().collect();
         let relies = !epochs.is_empty() || !declarations.is_empty();
-        relies.then(|| Self { group: number, table: group.table, epochs, declarations })
+        relies.then_some(Self { group: number, table: group.table, epochs, declarations })
     }
 }
 
@@ -190,6 +190,15 @@ impl Demand {
     }
 }
 
+/// Returns what this process knows of tables, which are all of this store.
+fn entries_of(store: &PostgresStore, tables: &[&dyn TableExec]) -> Result<Vec<Arc<TableEntry>>> {
+    let entry = |table: &&dyn TableExec| {
+        let table = own(*table)?;
+        if std::ptr::eq(&raw const *table.store, store) { Ok(table.entry.clone()) } else { Err(missing()) }
+    };
+    tables.iter().map(entry).collect()
+}
+
 impl Work {
     /// Encodes a plan of these tables.
     pub(crate) fn of(
@@ -199,15 +208,7 @@ impl Work {
         sealed_at: &SealedAt,
     ) -> Result<Self, Refused> {
         executor::check_rules(plan)?;
-        let entry = |table: &&dyn TableExec| {
-            let table = own(*table)?;
-            if std::ptr::eq(&raw const *table.store, store) {
-                Ok(table.entry.clone())
-            } else {
-                Err(missing())
-            }
-        };
-        let tables = tables.iter().map(entry).collect::<Result<Vec<_>>>().map_err(Refused::whole)?;
+        let tables = entries_of(store, tables).map_err(Refused::whole)?;
         let entries = PlanEntries::of(&plan.outbox_ops, &tables).map_err(Refused::whole)?;
         let mut work = Self {
             tables,

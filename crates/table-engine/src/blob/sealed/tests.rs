@@ -1,6 +1,7 @@
 //! What a sealed blob's reader gives of segments that an attacker changed, moved, cut or exchanged: an error, and never
 //! other bytes.
 
+use std::borrow::Cow;
 use std::io::{Read, Seek, SeekFrom};
 
 use proptest::prelude::*;
@@ -29,9 +30,9 @@ impl BlobSnapshot for Forged {
         Ok(Some(self.info.clone()))
     }
 
-    fn segment(&self, _: BlobId, number: u32, _: bool) -> Result<&[u8]> {
+    fn segment(&self, _: BlobId, number: u32, _: bool) -> Result<Cow<'_, [u8]>> {
         let segment = self.segments.get(usize::try_from(number).unwrap());
-        segment.map(Vec::as_slice).ok_or_else(|| Error::new(ErrorKind::Corrupt))
+        segment.map(|segment| segment.as_slice().into()).ok_or_else(|| Error::new(ErrorKind::Corrupt))
     }
 }
 
