@@ -39,7 +39,7 @@ pub(crate) struct PostgresSnapshot {
     has_begun: Cell<bool>,
     /// Whether tables that it knows of are kept for it, though they are dropped: it begins by saying so.
     keeps_tables: Cell<bool>,
-    /// What is noted of kinds at its moment, as far as somebody has asked.
+    /// What is noted of kinds at its moment, as far as it was asked for.
     moment: KindsThen,
     kept: Kept,
     taken: Instant,

@@ -124,7 +124,7 @@ fn queues(store: &Tables) -> Result<()> {
         if let Some(received) = hires.receive(Duration::from_secs(60))? {
             received.fail("the badge printer is on fire", Duration::ZERO)?;
         }
-        // Whoever asks next sets it aside.
+        // The next receive sets it aside.
         hires.receive(Duration::from_secs(60))?;
     }
     for id in [3, 4, 5] {

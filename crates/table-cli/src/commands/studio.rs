@@ -44,7 +44,7 @@ fn open(address: &str) -> Result<(), String> {
     let spawned = opener.spawn();
     let mut child =
         spawned.map_err(|error| format!("cannot start `{program}`: {error}; open the address by hand"))?;
-    // It ends as soon as the browser has the address, or with the browser: nobody waits for that.
+    // It ends as soon as the browser has the address, or with the browser, and is not waited for.
     std::thread::spawn(move || drop(child.wait()));
     Ok(())
 }

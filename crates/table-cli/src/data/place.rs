@@ -18,7 +18,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Reads what the command line names. A file that is not there yet is told by how its name ends.
+    /// Reads what the command line names. How its name ends says what a file is that is not there yet.
     pub(crate) fn parse(text: &str) -> Self {
         let is_remote =
             ["postgres://", "postgresql://", "azure:"].iter().any(|start| text.starts_with(start));

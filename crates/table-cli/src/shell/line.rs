@@ -40,7 +40,7 @@ pub(super) struct Runner {
     /// What holds for every line that says nothing else.
     options: Options,
     settings: Settings,
-    /// How lines are printed if nobody says it.
+    /// How lines are printed where no command says it.
     preset: Format,
     prompt: String,
 }

@@ -60,7 +60,7 @@ fn the_store_is_served() {
     process.kill().unwrap();
     process.wait().unwrap();
     assert!(line.contains(&free.to_string()), "{line}");
-    // Nobody is let in without a signature.
+    // A request without a signature is refused.
     let answer = answered.unwrap();
     assert!(answer.starts_with("HTTP/1.1 40"), "{answer}");
     assert!(!answer.contains("Company"), "{answer}");

@@ -30,7 +30,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn commands_that_look_leave_every_file_as_it_is() {
     let (directory, place) = copy();
-    // Whoever opened the store before has left its lock file.
+    // The process that opened the store before has left its lock file.
     on(place.store(), &["ls", "--write"]);
     on(place.store(), &["ls", "--write", "--keys", place.ring()]);
     let before = files(directory.path());

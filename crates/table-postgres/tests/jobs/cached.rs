@@ -59,7 +59,7 @@ fn a_writer_of_the_first_release_is_refused_when_it_would_leave_copies_out() {
     let change = |to: &str| old.update(first::Employee::key("Sales", 3), |one| one.email = to.into());
     change("three@example.com").unwrap();
     let mut job = second(&ours).rebuild().unwrap();
-    // Nobody keeps the index yet: rows of former times are removed first.
+    // No writer keeps the index yet: rows of former times are removed first.
     change("drei@example.com").unwrap();
     while ours.jobs().unwrap()[0].changed == 0 {
         assert!(job.step().unwrap());

@@ -47,7 +47,7 @@ fn what_waits_for_a_writer_for_long_says_so_and_changes_nothing() {
     let schema = support::schema();
     let ours = connect(&PostgresTables::options().schema(&schema));
     fill(&ours, 3);
-    // Somebody holds the table by hand.
+    // Another connection holds the table.
     let mut held = support::hold(&format!("{schema}.rows_1"));
     let error = second(&ours).rebuild().map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreBusy, "{error}");

@@ -1,6 +1,6 @@
 //! A store in a browser, on this machine alone.
 //!
-//! [`web`] speaks HTTP and lets in nobody without the token. [`views`] are the pages, made by calls that block, on threads of
+//! [`web`] speaks HTTP and refuses requests without the token. [`views`] are the pages, made by calls that block, on threads of
 //! their own. [`rows`] are what pages show of a table: rows with their copies, and what a query reads.
 
 mod rows;

@@ -1,4 +1,4 @@
-//! Queues: their counts, their messages, and those that nobody could deal with.
+//! Queues: their counts, their messages, and those that were set aside.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ pub(super) enum Passage {
 }
 
 impl Gate {
-    /// Makes a gate with tokens that nobody knows.
+    /// Makes a gate with tokens that are drawn at random.
     pub(crate) fn new(port: u16) -> io::Result<Self> {
         Ok(Self { port, token: random()?, form_token: random()? })
     }

@@ -10,7 +10,7 @@ use super::super::views::{History, Studio};
 
 /// How often a piece is made.
 const EVERY: Duration = Duration::from_secs(1);
-/// After how many pieces that were as the last one something is sent all the same: so it is noticed that nobody reads.
+/// After how many pieces that were as the last one something is sent all the same: so that a reader who has gone is noticed.
 const QUIET: u32 = 15;
 
 /// Begins to send a piece, and returns what it is read from.
