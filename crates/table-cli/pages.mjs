@@ -117,11 +117,14 @@ async function walk() {
   const { context, page, told } = await opened(looks[0]);
   await page.goto(address);
   await page.getByRole("navigation", { name: "Tables" }).getByRole("link", { name: "Company" }).click();
+  // A key that comes before the page's script is nobody's.
+  await page.waitForURL("**/t/Company");
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   const first = page.locator("details[open]");
+  await first.waitFor();
   assert.equal(await first.locator("summary").count(), 1);
   assert.ok(await page.locator("summary[data-row]").first().evaluate((row) => row === document.activeElement));
 
