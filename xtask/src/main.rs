@@ -10,6 +10,7 @@ mod command;
 mod docs;
 mod figures;
 mod json;
+mod once;
 mod release;
 mod tiers;
 mod workspace;

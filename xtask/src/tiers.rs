@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::command::Command;
+use crate::once;
 use crate::workspace::root;
 
 /// A tier of tests, by its flag.
@@ -118,7 +119,8 @@ impl Tier {
 
     /// Runs the tier's commands, up to the first that fails.
     pub(crate) fn run(self, is_long: bool) -> Result<(), String> {
-        self.commands(is_long)?.iter().try_for_each(Command::run)
+        self.commands(is_long)?.iter().try_for_each(Command::run)?;
+        if matches!(self, Self::Fast) { once::check() } else { Ok(()) }
     }
 
     fn commands(self, is_long: bool) -> Result<Vec<Command>, String> {
