@@ -4,6 +4,7 @@ use maud::html;
 
 use super::super::web::link;
 use super::problem::{Problem, note};
+use super::queues::is_poison;
 use super::shell::{Place, shell};
 use super::studio::{Made, Studio};
 use crate::pages::parts::{bytes, count};
@@ -26,7 +27,7 @@ pub(super) fn page(studio: &Studio) -> Made {
             div.tiles {
                 div.tile { b { (count(stats.tables.iter().map(|table| table.entities).sum())) } span { "rows in " (tables.len()) " tables" } }
                 a.tile href="/statistics" { b { (bytes(stats.file_bytes)) } span { "the file" } }
-                a.tile href="/queues" { b { (count(stats.queues.iter().map(|queue| queue.ready + queue.hidden).sum())) } span { "messages in " (stats.queues.len()) " queues" } }
+                a.tile href="/queues" { b { (count(stats.queues.iter().map(|queue| queue.ready + queue.hidden).sum())) } span { "messages in " (stats.queues.iter().filter(|queue| !is_poison(&queue.name)).count()) " queues" } }
                 div.tile { b { (count(stats.blobs.names)) } span { "blobs, " (bytes(stats.blobs.bytes)) } }
             }
         }

@@ -21,6 +21,11 @@ const REQUEUED: usize = 1_000;
 /// For how long such a message is held meanwhile.
 const HELD: Duration = Duration::from_secs(30);
 
+/// Returns whether a queue has what was set aside of another, and is shown with that.
+pub(super) fn is_poison(name: &str) -> bool {
+    name.ends_with(POISON)
+}
+
 pub(super) fn page(studio: &Studio) -> Made {
     let body = html! {
         div.head { h1 { "Queues" } }
@@ -38,7 +43,7 @@ pub(super) fn live(studio: &Studio) -> Made {
             all.push(queue.stats()?);
         }
     }
-    let (poison, queues): (Vec<_>, Vec<_>) = all.into_iter().partition(|of| of.name.ends_with(POISON));
+    let (poison, queues): (Vec<_>, Vec<_>) = all.into_iter().partition(|of| is_poison(&of.name));
     let set_aside = |name: &str| {
         let name = format!("{name}{POISON}");
         poison.iter().find(|of| of.name == name).map_or(0, |of| of.ready + of.hidden)
@@ -99,7 +104,7 @@ pub(super) fn ago(time: Ticks) -> String {
 pub(super) fn of_queue(studio: &Studio, name: &str) -> Made {
     let queue = find(studio, name)?;
     let stats = queue.stats()?;
-    let poison = if name.ends_with(POISON) { None } else { find(studio, &format!("{name}{POISON}")).ok() };
+    let poison = if is_poison(name) { None } else { find(studio, &format!("{name}{POISON}")).ok() };
     let aside = poison.as_ref().map(|queue| queue.peek(SHOWN)).transpose()?.unwrap_or_default();
     let ready = queue.peek(SHOWN)?;
     let action = |action: &str| link(&["queues", name, action], &[]);
@@ -139,19 +144,30 @@ pub(super) fn of_queue(studio: &Studio, name: &str) -> Made {
     Ok(shell(studio, Place::Named("queues"), name, &body))
 }
 
+/// Returns a table of messages. A column that says nothing of any of them is left out.
 fn messages(messages: &[Peeked<String>]) -> Markup {
+    let were_received = messages.iter().any(|message| message.count() > 0);
+    let have_failed = messages.iter().any(|message| message.last_error().is_some());
     html! {
         div.scroll {
             table.cards {
-                thead { tr { th.number { "Number" } th { "Message" } th.number { "Received" } th { "Sent" } th { "Last error" } } }
+                thead {
+                    tr {
+                        th.number { "Number" }
+                        th { "Message" }
+                        @if were_received { th.number { "Received" } }
+                        th { "Sent" }
+                        @if have_failed { th { "Last error" } }
+                    }
+                }
                 tbody {
                     @for message in messages {
                         tr {
                             td.number data-of="Number" { (message.id()) }
                             td.wide data-of="Message" { code { (beginning(message)) } }
-                            td.number data-of="Received" { (message.count()) }
+                            @if were_received { td.number data-of="Received" { (message.count()) } }
                             td data-of="Sent" { (ago(message.sent())) " ago" }
-                            td data-of="Last error" { @if let Some(error) = message.last_error() { (error) } }
+                            @if have_failed { td data-of="Last error" { (message.last_error().unwrap_or_default()) } }
                         }
                     }
                 }
