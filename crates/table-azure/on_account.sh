@@ -34,10 +34,11 @@ run() { # what, command..
 trap 'remove "$TABLE_AZURE_PREFIX"' EXIT
 
 run 'conformance' cargo test --locked -p table-azure --test conformance -- --nocapture the_emulator
+run 'jobs' cargo test --locked -p table-azure --test jobs
 run 'copies that follow' cargo test --locked -p table-azure --test eventual -- --nocapture on_the_emulator
 # A few at a time: an account takes no more than so many requests a second.
 run 'typed tests' cargo test --locked -p integration-tests --features azure --no-fail-fast \
-  --test rows --test structures --test typed --test versions -- --test-threads 4 on_azure
+  --test rows --test structures --test typed --test versions --test maintenance -- --test-threads 4 on_azure
 run 'examples' cargo test --locked -p azure-example -- --nocapture emulator
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -62,7 +62,7 @@ pids+=($!)
 await "$own" 'the server'
 typed() { # connection string, what is left out
   TABLE_AZURE=$1 cargo test --locked "${form[@]}" -p integration-tests --features azure \
-    --test rows --test structures --test typed --test versions -- on_azure "${@:2}"
+    --test rows --test structures --test typed --test versions --test maintenance -- on_azure "${@:2}"
 }
 typed "AccountName=acme;AccountKey=$key;TableEndpoint=http://127.0.0.1:$own/acme"
 if [ -n "${TABLE_AZURE_EMULATOR-}" ]; then typed "$TABLE_AZURE_EMULATOR" --skip values::; fi

@@ -118,6 +118,7 @@ fn azure(awaits: bool) -> Tables {
     let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
     let prefix = format!("{run}P{}x{number}x", std::process::id());
     let options = table_azure::AzureOptions::new().prefix(&prefix).awaits(awaits);
+    let options = options.lease(std::time::Duration::from_millis(20));
     Tables::clone(&options.connect(&connection).expect("a connection string"))
 }
 
@@ -215,6 +216,14 @@ macro_rules! on_executors_with_queues {
     ($($test:ident)+) => {
         $crate::on_executors_with_jobs! { $($test)+ }
 
+        $crate::on_azure! { $($test)+ }
+    };
+}
+
+/// Makes of each of these tests, which stand beside it and run on LMDB, one on a server of the Table service's protocol.
+#[macro_export]
+macro_rules! on_azure {
+    ($($test:ident)+) => {
         #[cfg(feature = "azure")]
         mod on_azure {
             $(

@@ -34,7 +34,8 @@
 //! after another, copies that follow later (`eventual`). A change is one request of the service, whole or not at all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, jobs, queues, blobs, signed rows, lists and copies of others' fields that follow later.
+//! partitions, snapshots, queues, blobs, signed rows, lists and copies of others' fields that follow later, and some
+//! [jobs](#jobs).
 //!
 //! # What an answer that is lost leaves
 //!
@@ -72,6 +73,42 @@
 //! Layouts of kinds are noted in the table `TcLayouts` of the account, a row for each table: that is how a change of a struct is
 //! noticed. A credential that does not reach it opens tables by [`AzureOptions::assume_layouts`]. Service records are kept in the
 //! table `TcRecords`.
+//!
+//! # Jobs
+//!
+//! `rebuild`, `drop_index`, `migration`, `delete_where` and `delete_partition` run beside readers and writers, and what is begun by one
+//! process goes on in another. Layouts and the states of indexes are read with a [lease](AzureOptions::lease), a minute if nothing else
+//! is said: each process reads them again with its first call after that, and no request is sent again that relies on a lease which
+//! has ended. Before a job goes by a new state it waits for two leases, so that every request has come that relies on the one before:
+//! to make an index takes two such waits beside the time for its rows, and two more if it is read when it is made anew.
+//!
+//! ```no_run
+//! # use table_azure::AzureTables;
+//! # use table_core::{Entity, Result};
+//! # #[derive(Entity)]
+//! # #[entity(table = "Company", kind = "employee")]
+//! # #[key(partition = "{department}", row = "empid_{id:06}")]
+//! # #[index(by_email, row = "email_{email}", unique)]
+//! # struct Employee { department: String, id: u32, email: String }
+//! # fn main() -> Result<()> {
+//! let tables = AzureTables::connect("UseDevelopmentStorage=true")?;
+//! // The index was added to the struct when the table had entities.
+//! let mut job = tables.table::<Employee>()?.rebuild()?;
+//! while job.step()? {
+//!     println!("{}", job.progress());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A step writes rows in requests of their own, several at a time, and then how far it is: one that is broken off is made again.
+//! Rows that are converted get a new time. How many rows a table has the service does not tell, so that a job reads all keys for it.
+//! A query that is still read two leases after it has begun may miss what is removed meanwhile. What is noted of a declaration that
+//! only adds something takes hold at once in the process that notes it, and within a lease in others.
+//!
+//! Refused are indexes in other partitions than their entities', also those that are `eventual`; lists and summaries of
+//! entities that are there already; versions that move entities to other partitions; a kind that has any of those can't be
+//! converted. Nothing is sealed anew.
 //!
 //! # From the last to the first
 //!

@@ -9,7 +9,7 @@ use table_engine::__executor as seam;
 use table_engine::{Error, ErrorKind, Result, Tables};
 
 use crate::client::{Client, ClientError, ConnectionError, Credential, Endpoint, Retries};
-use crate::store::{AzureStore, Provider, Settings};
+use crate::store::{AzureStore, LEASE, Provider, Settings};
 
 /// The tables of an account of Azure storage, of an emulator, or of another server of the protocol. It lends the handle that
 /// every store has, [`Tables`]. Handles of it share connections, and are cheap to clone.
@@ -72,6 +72,7 @@ impl AzureOptions {
             reads_secondary: false,
             propagates_manually: false,
             keeps_tombstones: Duration::from_secs(24 * 3_600),
+            lease: LEASE,
         };
         Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings, provider: None }
     }
@@ -147,6 +148,15 @@ impl AzureOptions {
     /// removes older ones.
     pub fn keep_tombstones(mut self, keeps: Duration) -> Self {
         self.settings.keeps_tombstones = keeps;
+        self
+    }
+
+    /// Says for how long a process goes by what it has read of layouts and of the states of indexes: a minute if it is not said.
+    /// It is noted with each table that is created, for every program that uses it. A job that makes an index or removes one waits
+    /// for two leases at each change of its states, so that no writer goes by earlier ones; a lease is to be longer than a request
+    /// [takes](Self::timeout) at the most. A process reads the states again with the first call after its lease.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.settings.lease = lease;
         self
     }
 

@@ -27,7 +27,8 @@ fn on_emulator() -> Option<AzureTables> {
 fn prefixed(connection: &str) -> AzureTables {
     let chance = std::collections::hash_map::RandomState::new().hash_one(0);
     let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
-    AzureOptions::new().prefix(&format!("{run}T{:010x}", chance >> 24)).connect(connection).unwrap()
+    let options = AzureOptions::new().prefix(&format!("{run}T{:010x}", chance >> 24));
+    options.lease(std::time::Duration::from_millis(200)).connect(connection).unwrap()
 }
 
 mod over_the_own_server {

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::time::Instant;
 
 use http::Method;
 use table_engine::{ETag, limits};
@@ -91,16 +92,28 @@ impl Client {
         partition: &str,
         operations: &[Operation],
     ) -> Result<Outcome, Failure> {
+        self.execute_until(table, partition, operations, None).await
+    }
+
+    /// Carries out operations as [`execute`](Self::execute) does, and sends them again no more after this time.
+    pub async fn execute_until(
+        &self,
+        table: &str,
+        partition: &str,
+        operations: &[Operation],
+        until: Option<Instant>,
+    ) -> Result<Outcome, Failure> {
         match operations {
             [] => Ok(Outcome::Done(Vec::new())),
             [one] => {
-                let Sent { answer, may_be_done } = self.send(&one.request(table, partition)).await?;
+                let Sent { answer, may_be_done } =
+                    self.send(&one.request(table, partition).until(until)).await?;
                 if answer.is_success() {
                     return Ok(Outcome::Done(vec![etag_of(one, answer.header("etag"))?]));
                 }
                 Ok(Outcome::Refused { refusal: answer.refusal(), at: Some(0), may_be_done })
             }
-            many => self.execute_batch(table, partition, many).await,
+            many => self.execute_batch(table, partition, many, until).await,
         }
     }
 
@@ -109,8 +122,9 @@ impl Client {
         table: &str,
         partition: &str,
         operations: &[Operation],
+        until: Option<Instant>,
     ) -> Result<Outcome, Failure> {
-        let batch = self.batch(table, partition, operations);
+        let batch = self.batch(table, partition, operations).until(until);
         if batch.body.len() >= limits::BATCH_BYTES {
             return Ok(Outcome::Refused { refusal: too_large(), at: None, may_be_done: false });
         }

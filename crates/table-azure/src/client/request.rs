@@ -1,6 +1,7 @@
 //! Requests, before they are signed.
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::Method;
@@ -22,6 +23,8 @@ pub struct Request {
     pub(super) body: Bytes,
     /// Whether an answer from a copy of the account will do, which is behind by some time.
     pub(super) may_be_stale: bool,
+    /// When it is sent again no more; `None` if only the rule of retries says.
+    pub(super) until: Option<Instant>,
 }
 
 impl Request {
@@ -36,6 +39,7 @@ impl Request {
             content_type: JSON.into(),
             body: Bytes::new(),
             may_be_stale: false,
+            until: None,
         }
     }
 
@@ -55,6 +59,12 @@ impl Request {
     #[must_use]
     pub fn may_be_stale(self, may_be_stale: bool) -> Self {
         Self { may_be_stale, ..self }
+    }
+
+    /// Returns the request, which is not sent again after this time.
+    #[must_use]
+    pub fn until(self, until: Option<Instant>) -> Self {
+        Self { until, ..self }
     }
 
     /// Returns the request with one more parameter in its query.

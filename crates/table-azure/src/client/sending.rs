@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use http_body_util::Full;
@@ -135,6 +135,10 @@ impl Client {
                 Err(other) => return Err(other),
             };
             let Some(wait) = self.retries.wait(attempted, cause) else { return Err(failure) };
+            // What a write relies on may be so no more after that time.
+            if request.until.is_some_and(|until| Instant::now() + wait >= until) {
+                return Err(failure);
+            }
             tokio::time::sleep(wait).await;
             self.repeats.fetch_add(1, Ordering::Relaxed);
             attempted += 1;

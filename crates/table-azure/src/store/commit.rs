@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use table_engine::__executor::{self as seam, Committed, Condition, Refused};
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks, Value, ValueRef};
 
-use super::outbox::Marks;
+use super::outbox::{Marks, OutboxState};
 use super::planned::{Guard, Planned, PlannedRow};
 use super::recognise::Verdict;
 use super::rings::Keys;
@@ -69,9 +69,12 @@ impl Service {
         self.pass(planned.change).await;
         let mut attempt = Attempt { gone: Vec::new(), has_tokens: self.settings.has_tokens };
         for round in 0..ROUNDS {
-            let steps = self.steps(&table, &planned, &attempt).await?;
+            let relied = self.rely(&table, &planned).await?;
+            let mut steps = self.steps(&table, &planned, &attempt).await?;
+            steps.retain(|step| !relied.leaves_out(&planned, step));
             let operations: Vec<_> = steps.iter().map(|step| step.operation.clone()).collect();
-            let outcome = self.client.execute(table.remote(), &planned.partition, &operations).await;
+            let (remote, until) = (table.remote(), relied.until);
+            let outcome = self.client.execute_until(remote, &planned.partition, &operations, until).await;
             let (refusal, at) = match self.settled(&table, &planned, &steps, outcome).await? {
                 Settled::Done(etags) => return Ok(self.committed(&table, &planned, &steps, &etags)),
                 Settled::Refused(refusal, at) => (refusal, at),
@@ -87,6 +90,44 @@ impl Service {
         Err(Refused::whole(Error::new(ErrorKind::ConditionNotMet).because(because)))
     }
 
+    /// Carries out a change, and has its copies follow that are to.
+    pub(super) async fn carry_out(
+        &self,
+        outbox: &OutboxState,
+        planned: Planned,
+    ) -> Result<Committed, Refused> {
+        let noted = planned.table.clone().filter(|_| !planned.notes.is_empty());
+        let partition = planned.partition.clone();
+        let done = self.commit(planned).await;
+        // What is unknown may have been noted, too.
+        if let Some(table) = noted {
+            outbox.noted(&table, &partition);
+        }
+        done
+    }
+
+    /// Makes sure that the kinds are in the epochs in which a change was planned, and that this process goes by what it knows of
+    /// them. Returns until when, and what is left out meanwhile.
+    async fn rely(&self, table: &TableEntry, planned: &Planned) -> Result<Relied, Refused> {
+        let mut relied = Relied::default();
+        if planned.epochs.is_empty() || !self.settings.has_layouts {
+            return Ok(relied);
+        }
+        let refused = |error| Refused { error, group: 0, row: None };
+        let table = planned.stated.as_deref().unwrap_or(table);
+        let (noted, lease) = self.leased(table).await.map_err(refused)?;
+        relied.until = Some(lease.until());
+        for epoch in &planned.epochs {
+            if noted.epoch(epoch.kind) != epoch.number {
+                return Err(refused(explain::another_epoch()));
+            }
+            if let Some(record) = noted.record(epoch.kind) {
+                relied.opening.extend(record.opening.iter().cloned());
+            }
+        }
+        Ok(relied)
+    }
+
     /// Returns what the service is asked for.
     async fn steps(
         &self,
@@ -96,7 +137,7 @@ impl Service {
     ) -> Result<Vec<Step>, Refused> {
         let mut steps = Vec::new();
         for row in planned.rows.iter().filter(|row| !attempt.gone.contains(&row.place)) {
-            let refused = |error| Refused { error, group: 0, row: Some(row.place) };
+            let refused = |error| Refused { error, group: planned.group, row: Some(row.place) };
             let looked = match &row.guard {
                 Some(guard) => self.look(table, planned, row, guard).await.map_err(refused)?,
                 None => None,
@@ -113,7 +154,7 @@ impl Service {
             steps.push(Step { of, place, key, operation, ring, before });
         }
         for addition in &planned.additions {
-            let refused = |error| Refused { error, group: 0, row: Some(addition.place) };
+            let refused = |error| Refused { error, group: planned.group, row: Some(addition.place) };
             let keys = Keys { partition: &planned.partition, row: &addition.key };
             let old = self.row(table, keys.partition, keys.row).await.map_err(refused)?;
             let (mut ring, mut before) = (None, None);
@@ -224,6 +265,28 @@ impl Service {
             }
         }
         Committed::of_rows(last, of_rows)
+    }
+}
+
+/// What a change relies on that is noted of kinds.
+#[derive(Default)]
+struct Relied {
+    /// Until when it is gone by.
+    until: Option<Instant>,
+    /// The indexes whose rows are removed, and not put yet.
+    opening: Vec<String>,
+}
+
+impl Relied {
+    /// Returns whether an operation puts a row of an index that opens.
+    fn leaves_out(&self, planned: &Planned, step: &Step) -> bool {
+        if self.opening.is_empty() || step.of == Of::Note {
+            return false;
+        }
+        let row = planned.rows.iter().find(|row| row.place == step.place);
+        row.is_some_and(|row| {
+            row.puts() && row.index.is_some_and(|index| self.opening.iter().any(|opening| opening == index))
+        })
     }
 }
 

@@ -86,6 +86,21 @@ pub(super) fn signs_none(kind: &str) -> Error {
     Error::new(ErrorKind::Unsupported).because(because)
 }
 
+/// Returns the error of tables whose layouts are not noted.
+#[cold]
+pub(super) fn keeps_no_jobs() -> Error {
+    let because = "the store keeps no jobs where layouts are not noted: give a credential that reaches the table `TcLayouts`, \
+                   and connect without `AzureOptions::assume_layouts`";
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
+/// Returns the refusal of a plan that keeps other indexes than are to be kept now.
+#[cold]
+pub(super) fn another_epoch() -> Error {
+    let because = "an index of the kind has come, gone or become ready meanwhile; plan the change again";
+    Error::new(ErrorKind::ConditionNotMet).because(because)
+}
+
 /// Returns the error of a table that is not there.
 #[cold]
 pub(super) fn missing() -> Error {

@@ -1,10 +1,14 @@
 //! Tables, and the layouts of their kinds: a row for each table in a table of the account.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use table_engine::__executor::LayoutTexts;
 use table_engine::odata::{Metadata, Writer};
 use table_engine::row::key::NUMBERS;
-use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Value};
+use table_engine::{DynamicEntity, Error, ErrorKind, Result};
 
+use super::kinds::{Lease, Noted};
 use super::service::Service;
 use super::table::TableEntry;
 use super::{explain, records};
@@ -16,49 +20,20 @@ const TABLE: &str = "TcLayouts";
 pub(super) const KEYS: &str = "TcKeys";
 /// The row of a table has this row key.
 const ROW: &str = "layouts";
-/// The property with the table's name as it was created.
-const NAME: &str = "Name";
-/// The property with the number that the table has as long as it is there.
-const ID: &str = "Id";
 /// How often a note is tried while the table for it is being made.
 const ATTEMPTS: u32 = 4;
-
-/// What is noted of a table.
-#[derive(Debug, Default)]
-pub(super) struct Noted {
-    pub(super) texts: LayoutTexts,
-    name: Option<String>,
-    id: Option<u32>,
-    etag: Option<ETag>,
-}
-
-impl Noted {
-    fn read(row: &DynamicEntity) -> Self {
-        let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
-        let id = row.get(ID).and_then(Value::as_i64).and_then(|id| u32::try_from(id).ok());
-        let id = id.filter(|id| *id < NUMBERS);
-        let texts = (0..).map_while(|at| Some((text(&kind_name(at))?, text(&layout_name(at))?))).collect();
-        Self { texts, name: text(NAME), id, etag: row.etag() }
-    }
-}
-
-fn kind_name(at: usize) -> String {
-    format!("Kind{at:03}")
-}
-
-fn layout_name(at: usize) -> String {
-    format!("Layout{at:03}")
-}
+/// How long what was read of layouts is known to those who write rows by their properties.
+const KNOWN: Duration = Duration::from_secs(5);
 
 impl Service {
-    fn layouts_table(&self) -> String {
+    pub(super) fn layouts_table(&self) -> String {
         self.remote(TABLE)
     }
 
     /// Returns what is noted of a table of this name; nothing where there is no such note.
     async fn noted(&self, name: &str) -> Result<Noted> {
         let row = self.note_row(&name.to_ascii_lowercase(), ROW).await?;
-        Ok(row.as_ref().map(Noted::read).unwrap_or_default())
+        Ok(row.as_ref().map(Noted::read).transpose()?.unwrap_or_default())
     }
 
     /// Returns a row of the table of layouts, if it is there.
@@ -73,71 +48,67 @@ impl Service {
         }
     }
 
-    /// Returns the layouts that are noted of a table.
-    pub(super) async fn layouts(&self, table: &TableEntry) -> Result<Noted> {
+    /// Reads what is noted of a table now.
+    pub(super) async fn read_noted(&self, table: &TableEntry) -> Result<Arc<Noted>> {
         table.check_exists()?;
+        let asked = Instant::now();
         let noted = self.noted(table.name()).await?;
-        table.set_layouts(Some(&noted.texts));
-        Ok(noted)
+        Ok(table.learn(noted, asked))
+    }
+
+    /// Returns what is noted of a table, which is gone by until the lease of it ends.
+    pub(super) async fn leased(&self, table: &TableEntry) -> Result<(Arc<Noted>, Lease)> {
+        table.check_exists()?;
+        if let Some(known) = table.known().filter(|(_, lease)| lease.holds()) {
+            return Ok(known);
+        }
+        let asked = Instant::now();
+        let noted = table.learn(self.noted(table.name()).await?, asked);
+        let lease = Lease::of(&noted, asked);
+        Ok((noted, lease))
     }
 
     /// Returns the layouts that are noted of a table, as they were some seconds ago at the earliest.
     pub(super) async fn recent_layouts(&self, table: &TableEntry) -> Result<LayoutTexts> {
-        match table.known_layouts() {
-            Some(known) => Ok(known),
-            None => Ok(self.layouts(table).await?.texts),
+        table.check_exists()?;
+        match table.known().filter(|(_, lease)| lease.is_younger(KNOWN)) {
+            Some((known, _)) => Ok(known.texts.clone()),
+            None => Ok(self.read_noted(table).await?.texts.clone()),
         }
     }
 
-    /// Notes the layout of a kind if all that are noted are still those known, and returns whether they are.
-    pub(super) async fn note(
+    /// Notes what is to be noted of a table in the place of what was, and whatever becomes of jobs with it. Returns whether it is
+    /// noted: not if others have noted something since.
+    pub(super) async fn write_noted(
         &self,
         table: &TableEntry,
-        known: &LayoutTexts,
-        kind: &str,
-        layout: &str,
+        mut noted: Noted,
+        jobs: Vec<Operation>,
     ) -> Result<bool> {
-        if !self.settings.has_layouts {
-            return Ok(true);
-        }
-        let noted = self.layouts(table).await?;
-        if noted.texts != *known {
-            return Ok(false);
-        }
-        let mut texts = noted.texts;
-        texts.retain(|(other, _)| other != kind);
-        texts.push((kind.to_owned(), layout.to_owned()));
-        let is_noted = self.write_note(table, &texts, noted.etag).await?;
-        table.set_layouts(None);
-        Ok(is_noted)
-    }
-
-    /// Writes the row of a table, in the place of this version of it or where none is. Returns whether it was.
-    async fn write_note(&self, table: &TableEntry, texts: &LayoutTexts, old: Option<ETag>) -> Result<bool> {
         let key = table.name().to_ascii_lowercase();
-        let mut row = DynamicEntity::new(&key, ROW).with(NAME, table.name()).with(ID, i64::from(table.id()));
-        for (at, (kind, layout)) in texts.iter().enumerate() {
-            row.set(&kind_name(at), &**kind);
-            row.set(&layout_name(at), &**layout);
-        }
+        noted.name.get_or_insert_with(|| table.name().to_owned());
+        noted.id.get_or_insert_with(|| table.id());
+        noted.set_first_lease(self.settings.lease);
         let mut body = Vec::new();
-        Writer::new(Metadata::Minimal).entity(&row, &mut body)?;
-        let operation = match old {
+        Writer::new(Metadata::Minimal).entity(noted.row(&key, ROW), &mut body)?;
+        let own = match noted.etag {
             Some(etag) => Operation::replace(ROW, Some(etag.to_string()), body),
             None => Operation::insert(ROW, body),
         };
-        match self.execute_note(&key, operation).await? {
+        let operations: Vec<_> = [own].into_iter().chain(jobs).collect();
+        table.forget();
+        match self.execute_note(&key, &operations).await? {
             None => Ok(true),
-            Some(refusal) if matches!(refusal.status, 409 | 412) => Ok(false),
+            Some(refusal) if matches!(refusal.status, 404 | 409 | 412) => Ok(false),
             Some(refusal) => Err(unreached(explain::refused(&refusal))),
         }
     }
 
     /// Changes the row of a table, and makes the table of such rows if there is none.
-    pub(super) async fn execute_note(&self, key: &str, operation: Operation) -> Result<Option<Refusal>> {
-        let (table, operations) = (self.layouts_table(), [operation]);
+    pub(super) async fn execute_note(&self, key: &str, operations: &[Operation]) -> Result<Option<Refusal>> {
+        let table = self.layouts_table();
         for _ in 0..ATTEMPTS {
-            match self.client.execute(&table, key, &operations).await.map_err(explain::unwritten)? {
+            match self.client.execute(&table, key, operations).await.map_err(explain::unwritten)? {
                 Outcome::Done(_) => return Ok(None),
                 Outcome::Refused { refusal, .. } if refusal.code == "TableNotFound" => {
                     match self.client.create_table(&table).await.map_err(explain::unwritten) {
@@ -163,8 +134,13 @@ impl Service {
         }
         // What was noted of another table of the name counts no more.
         for _ in 0..ATTEMPTS {
-            let old = self.noted(name).await?.etag;
-            if self.write_note(&made, &LayoutTexts::new(), old).await? {
+            let etag = self.noted(name).await?.etag;
+            if etag.is_some() {
+                self.forget_jobs(name).await?;
+            }
+            let mut noted = Noted::of_new(self.settings.lease);
+            noted.etag = etag;
+            if self.write_noted(&made, noted, Vec::new()).await? {
                 return Ok(made);
             }
         }
@@ -174,8 +150,9 @@ impl Service {
 
     /// Finds a table by its name, in whatever case.
     pub(super) async fn find_table(&self, name: &str) -> Result<TableEntry> {
+        let asked = Instant::now();
         let noted = self.noted(name).await?;
-        let created = noted.name.filter(|created| created.eq_ignore_ascii_case(name));
+        let created = noted.name.clone().filter(|created| created.eq_ignore_ascii_case(name));
         let created = created.unwrap_or_else(|| name.to_owned());
         let remote = self.remote(&created);
         // A look at one row, which takes no right that reads do not take. A list of tables would.
@@ -185,7 +162,9 @@ impl Service {
             ..PageRequest::default()
         };
         self.client.page(&remote, &first).await.map_err(explain::unread)?;
-        Ok(self.entry(&created, remote, noted.id.unwrap_or_else(|| number_of(name))))
+        let found = self.entry(&created, remote, noted.id.unwrap_or_else(|| number_of(name)));
+        found.learn(noted, asked);
+        Ok(found)
     }
 
     /// Returns a table that is known to be there.
@@ -202,8 +181,9 @@ impl Service {
         }
         if self.settings.has_layouts {
             let key = table.name().to_ascii_lowercase();
-            // A note that is left is taken back when a table of the name is made again.
-            self.execute_note(&key, Operation::delete(ROW, "*".into())).await?;
+            // Notes that are left are taken back when a table of the name is made again.
+            self.execute_note(&key, &[Operation::delete(ROW, "*".into())]).await?;
+            self.forget_jobs(table.name()).await?;
         }
         // What could not be removed would be another table's of the name.
         self.drop_records(table.name()).await?;
@@ -247,22 +227,6 @@ fn unreached(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_note_is_read_as_it_is_written() {
-        let row = DynamicEntity::new("company", ROW)
-            .with(NAME, "Company")
-            .with(ID, 1_000_000_000_i64)
-            .with("Kind000", "employee")
-            .with("Layout000", "one")
-            .with("Kind001", "lacks its layout");
-        let noted = Noted::read(&row);
-        assert_eq!(noted.texts, [("employee".to_owned(), "one".to_owned())]);
-        assert_eq!((noted.name.as_deref(), noted.id), (Some("Company"), Some(1_000_000_000)));
-        for id in [-1, 1 << 30] {
-            assert_eq!(Noted::read(&DynamicEntity::new("a", ROW).with(ID, id)).id, None);
-        }
-    }
 
     #[test]
     fn a_number_is_of_a_name_without_its_case() {

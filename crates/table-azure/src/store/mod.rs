@@ -5,14 +5,18 @@ mod commit;
 mod cursor;
 mod explain;
 mod filter;
+mod jobs;
 #[cfg(feature = "encrypt")]
 mod keys;
 #[cfg(not(feature = "encrypt"))]
 #[path = "without_keys.rs"]
 mod keys;
+mod kinds;
 mod later;
 mod layouts;
+mod loader;
 mod marks;
+mod masks;
 mod outbox;
 mod periods;
 mod planned;
@@ -22,6 +26,7 @@ mod rings;
 mod service;
 mod snapshot;
 mod table;
+mod transitions;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -41,7 +46,7 @@ use self::keys::SealingKeys;
 use self::outbox::{EntryWork, OutboxState};
 use self::planned::Planned;
 use self::service::Service;
-pub(crate) use self::service::Settings;
+pub(crate) use self::service::{LEASE, Settings};
 use self::snapshot::AzureSnapshot;
 use self::table::{AzureTable, TableEntry};
 use crate::client::Client;
@@ -102,16 +107,7 @@ impl AzureStore {
         Ok(async move {
             match (work, planned) {
                 (Some(work), _) => service.work(work).await,
-                (None, Some(planned)) => {
-                    let noted = planned.table.clone().filter(|_| !planned.notes.is_empty());
-                    let partition = planned.partition.clone();
-                    let done = service.commit(planned).await;
-                    // What is unknown may have been noted, too.
-                    if let Some(table) = noted {
-                        outbox.noted(&table, &partition);
-                    }
-                    done
-                }
+                (None, Some(planned)) => service.carry_out(&outbox, planned).await,
                 (None, None) => Err(Refused::whole(explain::missing())),
             }
         })
@@ -139,6 +135,7 @@ impl AzureStore {
         let key = found.name().to_ascii_lowercase();
         if let Some(known) = tables.get(&key) {
             if known.is_same(&found) {
+                known.learn_of(&found);
                 return known.clone();
             }
             // Another process has dropped it and made another.
@@ -205,7 +202,7 @@ impl Backend for AzureStore {
         let found = tables.iter().map(|table| self.find(table)).collect::<Result<Vec<_>>>()?;
         for (entry, table) in found.iter().zip(tables) {
             let (service, of) = (self.service.clone(), entry.clone());
-            let noted = self.wait(async move { service.layouts(&of).await })?;
+            let noted = self.wait(async move { service.read_noted(&of).await })?;
             let layouts = noted.texts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
             seam::check_drop(tables, layouts)?;
         }

@@ -72,7 +72,7 @@ impl Service {
             Some(etag) => Operation::replace(ROW, Some(etag.to_string()), body),
             None => Operation::insert(ROW, body),
         };
-        match self.execute_note(&stem, operation).await? {
+        match self.execute_note(&stem, &[operation]).await? {
             None => Ok(true),
             Some(refusal) if matches!(refusal.status, 409 | 412) => Ok(false),
             Some(refusal) => Err(explain::refused(&refusal)),

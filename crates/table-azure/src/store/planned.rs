@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    Act, Amounts, ChangeId, Condition, Content, Group, OutboxOp, Plan, Refused, RowProperty, RowWrite,
+    Act, Amounts, ChangeId, Condition, Content, Epoch, Group, OutboxOp, Plan, Refused, RowProperty, RowWrite,
     TableExec, check_rules,
 };
 use table_engine::odata::{Metadata, Source, Writer};
@@ -34,6 +34,12 @@ pub(super) struct Planned {
     pub(super) token: Token,
     /// The change whose turn it is, if it has asked for one.
     pub(super) change: Option<ChangeId>,
+    /// The epochs in which it was planned.
+    pub(super) epochs: Vec<Epoch>,
+    /// Of what in the plan its rows are.
+    pub(super) group: usize,
+    /// What its epochs are of: the first of the plan's tables, where its rows lie in another.
+    pub(super) stated: Option<Arc<TableEntry>>,
 }
 
 /// A row that is changed.
@@ -44,6 +50,8 @@ pub(super) struct PlannedRow {
     pub(super) condition: Condition,
     pub(super) act: Act<()>,
     body: Vec<u8>,
+    /// The index that it is a copy in.
+    pub(super) index: Option<&'static str>,
     /// Whether it tells the change.
     pub(super) is_marked: bool,
     /// What the row that it was planned on tells, if that is known.
@@ -80,23 +88,34 @@ impl Planned {
             slots: 0,
             token: Token::new(),
             change: ChangeId::current(),
+            epochs: plan.groups.iter().flat_map(|group| group.epochs.iter().copied()).collect(),
+            group: 0,
+            stated: None,
         };
-        // The ability to change several was not said to be there.
-        let Some(group) = plan.groups.get(0) else { return Ok(planned) };
+        // The ability to change several was not said to be there: others than the last one state their epochs.
+        let Some(group) = plan.groups.last() else { return Ok(planned) };
+        planned.group = plan.groups.len().saturating_sub(1);
+        if let Some(first) = plan.groups.get(0).filter(|_| planned.group > 0)
+            && let Some(table) = tables.get(first.table)
+        {
+            planned.stated = Some(own(*table).map_err(Refused::whole)?.entry.clone());
+        }
         let table = tables.get(group.table).ok_or_else(|| Refused::whole(explain::missing()))?;
         let entry = own(*table).map_err(Refused::whole)?.entry.clone();
         entry.check_exists().map_err(Refused::whole)?;
         group.partition.clone_into(&mut planned.partition);
         planned.slots = group.rows.len();
-        // A row of which something is demanded is written as it is.
-        let is_sent = |row: &RowWrite<'_>| !row.act.keeps() || row.condition != Condition::Any;
+        // A row of which something is demanded is written as it is; of one that is to stay away, nothing is.
+        let is_free =
+            |of: Condition| matches!(of, Condition::Any | Condition::Absent | Condition::StillAbsent);
+        let is_sent = |row: &RowWrite<'_>| !row.act.keeps() || !is_free(row.condition);
         if let Some(schema) = group.schemas().find(|schema| schema.signs_some()) {
             return Err(Refused::whole(explain::signs_none(schema.kind)));
         }
         for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| is_sent(row)) {
             let encoded = PlannedRow::of(service, &entry, group, row).map_err(|error| Refused {
                 error,
-                group: 0,
+                group: planned.group,
                 row: Some(place),
             })?;
             let is_guarded = row.kind.is_none() && !plan.is_raw && !row.act.keeps();
@@ -159,6 +178,7 @@ impl PlannedRow {
             condition: row.condition,
             act: row.act.bare(),
             body,
+            index: row.index(),
             is_marked: false,
             before,
             guard: None,
@@ -186,6 +206,11 @@ impl PlannedRow {
 
     fn body_with(&self, ring: Option<&str>) -> Vec<u8> {
         with_ring(self.body.clone(), ring)
+    }
+
+    /// Returns whether a row is there afterwards that may not have been before.
+    pub(super) fn puts(&self) -> bool {
+        matches!(self.act, Act::Put(()) | Act::Merge(()))
     }
 
     /// Returns whether the rest of the change goes on without it where it is gone already.

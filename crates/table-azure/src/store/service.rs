@@ -15,6 +15,9 @@ use super::table::TableEntry;
 use super::{explain, marks};
 use crate::client::{Client, PageOf, PageRequest};
 
+/// For how long what was noted of a table is gone by, if it is not said.
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
+
 /// How the store uses the account.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option by itself")]
@@ -33,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) propagates_manually: bool,
     /// How long the rows that mark where copies were are kept.
     pub(crate) keeps_tombstones: Duration,
+    /// For how long a table that is new goes by what was noted of it.
+    pub(crate) lease: Duration,
 }
 
 /// The service, and what is known of its rows.

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_engine::__executor::{
-    self as seam, InPlace, Kept, LayoutTexts, Layouts, PageRequest, PeriodsSeen, RangeQuery, ReadSnapshot,
-    RowCursor, RowView, ScanRanges, TableExec, VisitEach,
+    self as seam, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, Position, RangeQuery, ReadSnapshot,
+    RowCursor, RowView, ScanRanges, StepRequest, StepSize, TableExec, TakeEach, VisitEach,
 };
 use table_engine::query::PageBudget;
-use table_engine::schema::PeriodTables;
+use table_engine::schema::{IndexStates, PeriodTables, Schema};
 use table_engine::{Continuation, ErrorKind, Result, Ticks};
 
 use super::cursor::AzureCursor;
 use super::table::AzureTable;
-use super::{AzureStore, TAG, own};
+use super::{AzureStore, TAG, masks, own};
 
 /// The rows that a scan asks for first: as many as one page of the service has.
 const SCAN: usize = 1_000;
@@ -63,7 +63,24 @@ impl ReadSnapshot for AzureSnapshot {
     }
 
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
-        own(table)?.layouts()
+        Ok(own(table)?.noted_now()?.texts.clone())
+    }
+
+    fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
+        let table = own(table)?;
+        if table.index_mask(schema, false)?.is_ready(index) {
+            Ok(())
+        } else {
+            Err(table.unread(schema, index, self.state()))
+        }
+    }
+
+    fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
+        masks::check_rows(&*own(table)?.noted()?, schema, as_stored)
+    }
+
+    fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
+        Ok(Some(own(table)?.noted()?.shown(kind)))
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
@@ -120,5 +137,18 @@ impl ReadSnapshot for AzureSnapshot {
         let first = budget.most_rows().saturating_add(1);
         let request = PageRequest { table: table.entry.id(), store: TAG, budget, after };
         seam::page(self, scan_ranges, request, &mut begin(table, first), each)
+    }
+
+    fn chunk(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+        after: Option<&Position>,
+        size: StepSize,
+        each: TakeEach<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let table = own(table)?;
+        let request = StepRequest { table: table.entry.id(), after, size };
+        seam::chunk(self, scan_ranges, request, &mut begin(table, SCAN), each)
     }
 }

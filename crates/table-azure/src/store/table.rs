@@ -1,25 +1,23 @@
 //! A table of an account.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use table_engine::__executor::{
-    self as seam, Backend, LayoutTexts, Layouts, Names, OneSnapshotForEachThread, PackedRow, Read, TableExec,
-    Take,
+    Backend, Jobs, Loader, Names, OneSnapshotForEachThread, PackedRow, Read, TableExec, Take,
 };
 use table_engine::row::key::NUMBERS;
 use table_engine::schema::{IndexMask, Schema};
-use table_engine::{DynamicEntity, ErrorKind, Result};
+use table_engine::{DynamicEntity, Error, ErrorKind, Result};
 
+use super::kinds::{Lease, Noted};
+use super::loader::AzureLoader;
 use super::service::pack;
 use super::{AzureStore, explain};
-
-/// How long layouts that were read are known without reading them again.
-const KNOWN: Duration = Duration::from_secs(5);
 
 /// What is known of a table.
 pub(crate) struct TableEntry {
@@ -35,10 +33,22 @@ pub(crate) struct TableEntry {
 
 #[derive(Default)]
 struct State {
-    /// The declarations whose layouts are noted, by their addresses: this process need not look again.
-    noted: HashSet<usize>,
-    /// The layouts as they were read, and when.
-    layouts: Option<(LayoutTexts, Instant)>,
+    /// What was read last of what is noted of the table, and until when it is gone by.
+    known: Option<(Arc<Noted>, Lease)>,
+    /// What is gone by for each declaration, by its address.
+    masks: HashMap<usize, KnownMask>,
+}
+
+/// What is gone by for a declaration.
+#[derive(Clone)]
+struct KnownMask {
+    /// By what was noted when it was so; nothing once it was forgotten.
+    noted: Weak<Noted>,
+    mask: IndexMask,
+    /// Whether it may write; else it may read.
+    may_write: bool,
+    /// Whether it was allowed to write at some time.
+    has_written: bool,
 }
 
 impl TableEntry {
@@ -88,29 +98,75 @@ impl TableEntry {
         if self.is_gone.load(Ordering::Acquire) { Err(explain::missing()) } else { Ok(()) }
     }
 
-    /// Returns the layouts that were read not long ago.
-    pub(super) fn known_layouts(&self) -> Option<LayoutTexts> {
+    /// Returns what was read last of what is noted of the table, and until when it is gone by.
+    pub(super) fn known(&self) -> Option<(Arc<Noted>, Lease)> {
+        self.state().known.clone()
+    }
+
+    /// Takes in what was read of what is noted of the table, which was asked for at this time.
+    pub(super) fn learn(&self, noted: Noted, asked: Instant) -> Arc<Noted> {
+        let lease = Lease::of(&noted, asked);
+        let mut state = self.state();
+        let known = state.known.as_ref().map(|(known, _)| known);
+        // What goes by a note that is still there need not be found anew.
+        let noted = match known.filter(|known| known.etag.is_some() && known.etag == noted.etag) {
+            Some(known) => known.clone(),
+            None => Arc::new(noted),
+        };
+        state.known = Some((noted.clone(), lease));
+        noted
+    }
+
+    /// Takes over what another handle of the table has read.
+    pub(super) fn learn_of(&self, other: &Self) {
+        if let Some(known) = other.known() {
+            self.state().known = Some(known);
+        }
+    }
+
+    /// Forgets what was read of what is noted of the table, which has changed.
+    pub(super) fn forget(&self) {
+        self.state().known = None;
+    }
+
+    /// Returns what a declaration goes by; `None` if that is not known of what is noted now.
+    pub(super) fn mask(
+        &self,
+        schema: &'static Schema,
+        noted: &Arc<Noted>,
+        writes: bool,
+    ) -> Option<IndexMask> {
         let state = self.state();
-        let (texts, read) = state.layouts.as_ref()?;
-        (read.elapsed() < KNOWN).then(|| texts.clone())
+        let known = state.masks.get(&address(schema))?;
+        let is_of_it = std::ptr::eq(known.noted.as_ptr(), Arc::as_ptr(noted));
+        (is_of_it && (known.may_write || !writes)).then_some(known.mask)
     }
 
-    /// Notes the layouts that were read; `None`: they have changed.
-    pub(super) fn set_layouts(&self, texts: Option<&LayoutTexts>) {
-        self.state().layouts = texts.map(|texts| (texts.clone(), Instant::now()));
+    /// Takes note of what a declaration goes by.
+    pub(super) fn set_mask(
+        &self,
+        schema: &'static Schema,
+        noted: &Arc<Noted>,
+        mask: IndexMask,
+        may_write: bool,
+    ) {
+        let has_written = may_write || self.has_written(schema);
+        let known = KnownMask { noted: Arc::downgrade(noted), mask, may_write, has_written };
+        self.state().masks.insert(address(schema), known);
     }
 
-    pub(super) fn is_noted(&self, schema: &'static Schema) -> bool {
-        self.state().noted.contains(&std::ptr::from_ref(schema).addr())
-    }
-
-    pub(super) fn set_noted(&self, schema: &'static Schema) {
-        self.state().noted.insert(std::ptr::from_ref(schema).addr());
+    /// Returns whether a declaration has been one that may write.
+    pub(super) fn has_written(&self, schema: &'static Schema) -> bool {
+        self.state().masks.get(&address(schema)).is_some_and(|known| known.has_written)
     }
 
     pub(super) fn pack(&self, row: &DynamicEntity) -> Result<PackedRow> {
         pack(self.id, &self.names, row)
     }
+}
+
+fn address(schema: &'static Schema) -> usize {
+    std::ptr::from_ref(schema).addr()
 }
 
 /// A handle on a table.
@@ -120,6 +176,25 @@ pub(crate) struct AzureTable {
 }
 
 impl AzureTable {
+    /// Returns what a declaration goes by, if no request is needed to know it.
+    pub(super) fn known_mask(&self, schema: &'static Schema, writes: bool) -> Result<Option<IndexMask>> {
+        self.entry.check_exists()?;
+        let known = self.entry.known().filter(|(_, lease)| lease.holds());
+        Ok(known.and_then(|(noted, _)| self.entry.mask(schema, &noted, writes)))
+    }
+
+    /// Returns what is noted of the table, as it was a lease ago at the earliest.
+    pub(super) fn noted(&self) -> Result<Arc<Noted>> {
+        let (service, entry) = (self.store.service.clone(), self.entry.clone());
+        self.store.wait(async move { Ok(service.leased(&entry).await?.0) })
+    }
+
+    /// Reads what is noted of the table now.
+    pub(super) fn noted_now(&self) -> Result<Arc<Noted>> {
+        let (service, entry) = (self.store.service.clone(), self.entry.clone());
+        self.store.wait(async move { service.read_noted(&entry).await })
+    }
+
     /// Returns the row of these keys as it is now.
     pub(super) fn find(&self, partition: &str, row: &str) -> Result<Option<PackedRow>> {
         let (service, entry) = (self.store.service.clone(), self.entry.clone());
@@ -149,17 +224,30 @@ impl TableExec for AzureTable {
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {
-        seam::declare(self, self, schema)
+        let (service, entry) = (self.store.service.clone(), self.entry.clone());
+        self.store.wait(async move { service.declare(&entry, schema).await })
     }
 
     fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
-        self.entry.check_exists()?;
-        if !writes || self.entry.is_noted(schema) {
-            return Ok(IndexMask::NEW);
+        if let Some(mask) = self.known_mask(schema, writes)? {
+            return Ok(mask);
         }
-        let mask = seam::note(self, self, schema)?;
-        self.entry.set_noted(schema);
-        Ok(mask)
+        let (service, entry) = (self.store.service.clone(), self.entry.clone());
+        self.store.wait(async move { service.mask(&entry, schema, writes).await })
+    }
+
+    fn loader<'a>(&'a self, tables: &[&'a dyn TableExec]) -> Option<Box<dyn Loader + 'a>> {
+        AzureLoader::of(self, tables).map(|loader| -> Box<dyn Loader> { Box::new(loader) })
+    }
+
+    fn jobs(&self) -> Result<&dyn Jobs> {
+        if self.store.service.settings.has_layouts { Ok(self) } else { Err(explain::keeps_no_jobs()) }
+    }
+
+    fn unread(&self, schema: &'static Schema, index: usize, _: usize) -> Error {
+        let (service, entry) = (self.store.service.clone(), self.entry.clone());
+        let found = self.store.wait(async move { service.unread_index(&entry, schema, index).await });
+        found.unwrap_or_else(|error| error)
     }
 
     fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
@@ -177,18 +265,5 @@ impl TableExec for AzureTable {
     fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         self.entry.check_exists()?;
         Ok(self.store.snapshot())
-    }
-}
-
-impl Layouts for AzureTable {
-    fn layouts(&self) -> Result<LayoutTexts> {
-        let (service, entry) = (self.store.service.clone(), self.entry.clone());
-        Ok(self.store.wait(async move { service.layouts(&entry).await })?.texts)
-    }
-
-    fn note(&self, known: &LayoutTexts, kind: &str, layout: &str) -> Result<bool> {
-        let (service, entry) = (self.store.service.clone(), self.entry.clone());
-        let (known, kind, layout) = (known.clone(), kind.to_owned(), layout.to_owned());
-        self.store.wait::<bool, _>(async move { service.note(&entry, &known, &kind, &layout).await })
     }
 }

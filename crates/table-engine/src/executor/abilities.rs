@@ -17,7 +17,7 @@ pub struct Abilities {
     /// `expect`: it demands something of rows that it does not write.
     pub expect: bool,
     /// It demands of rows that it does not write that they are there, in any version or in one, by giving them a new version:
-    /// each counts as a row that is written.
+    /// each counts as a row that is written. The demand that a copy is still missing is left to its entity's version.
     pub expects_present: bool,
     /// `range`: it demands of a range that no row has come or gone.
     pub range: bool,
@@ -114,7 +114,8 @@ impl Abilities {
                 );
                 return Err(refused(because, at, None));
             }
-            let lacks = |row: &RowWrite<'_>| demands(row) && !(self.expects_present && demands_presence(row));
+            let holds = |row: &RowWrite<'_>| demands_presence(row) || is_told_by_entity(row);
+            let lacks = |row: &RowWrite<'_>| demands(row) && !(self.expects_present && holds(row));
             if let (false, Some(row)) = (self.expect, group.rows.iter().position(lacks)) {
                 let because = if self.expects_present {
                     "the store demands of rows that it does not write no more than that they are there: that takes the \
@@ -151,6 +152,12 @@ fn demands(row: &RowWrite<'_>) -> bool {
 /// Returns whether what is demanded of a row is that it is there.
 fn demands_presence(row: &RowWrite<'_>) -> bool {
     matches!(row.condition, Condition::Present | Condition::Tag(_) | Condition::Is(_))
+}
+
+/// Returns whether what is demanded is that a copy is still missing. Who makes it gives its entity a new version, whose old one
+/// the plan demands too.
+fn is_told_by_entity(row: &RowWrite<'_>) -> bool {
+    row.condition == Condition::StillAbsent && row.index().is_some()
 }
 
 /// Returns how many rows of a group are not written, and something is demanded of them.
@@ -280,9 +287,11 @@ mod tests {
             plan(vec![group("p", rows(count).into_iter().chain([kept(condition)]).collect())])
         };
         touching.check(&demanding(99, Condition::Present)).unwrap();
-        for (count, condition, ability) in
-            [(100, Condition::Present, "`rows`"), (1, Condition::Absent, "`expect`")]
-        {
+        for (count, condition, ability) in [
+            (100, Condition::Present, "`rows`"),
+            (1, Condition::Absent, "`expect`"),
+            (1, Condition::StillAbsent, "`expect`"),
+        ] {
             let error = touching.check(&demanding(count, condition)).unwrap_err().error;
             assert!(error.to_string().contains(ability), "{error}");
         }

@@ -279,14 +279,14 @@ impl Snapshot {
     }
 
     /// Returns the last row in the range of keys that a query reads from its beginning; `None` if there is none, or the query
-    /// has several scan ranges or goes backwards.
+    /// has several scan ranges or goes backwards, or the store lacks the ability `reverse`.
     pub(crate) fn last_row(
         &self,
         table: &DynamicTable,
         scan_ranges: &ScanRanges,
     ) -> Result<Option<Position>> {
         let [query] = scan_ranges.queries() else { return Ok(None) };
-        if query.is_reverse() {
+        if query.is_reverse() || !self.table(table)?.store().abilities().reverse {
             return Ok(None);
         }
         let last = self.views_of(table, query.of_last_row().into())?.next().transpose()?;
