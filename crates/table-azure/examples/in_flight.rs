@@ -13,8 +13,8 @@
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use table_azure::AzureOptions;
@@ -22,6 +22,7 @@ use table_core::Entity;
 use table_core::asynchronous::AsyncTable;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
@@ -93,19 +94,36 @@ impl Drop for Stub {
 
 /// Answers every request after some time, until the process ends.
 fn stub() -> Result<(), Failed> {
+    let (waits, waiting) = mpsc::channel();
+    std::thread::spawn(move || wake(&waiting));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         println!("{}", listener.local_addr()?);
         loop {
             let (stream, _) = listener.accept().await?;
-            tokio::spawn(answer(stream));
+            tokio::spawn(answer(stream, waits.clone()));
         }
     })
 }
 
+/// A request that waits until its answer is due.
+type Waiting = (Instant, oneshot::Sender<()>);
+
+/// Wakes each request when its answer is due, in their order, since all wait equally long. The timer of the runtime goes off at
+/// whole milliseconds, a tenth of what is waited for; a thread sleeps to some fifty microseconds.
+fn wake(waiting: &mpsc::Receiver<Waiting>) {
+    for (due, waits) in waiting {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        if waits.send(()).is_err() {
+            // Its connection has ended.
+            continue;
+        }
+    }
+}
+
 /// Answers the requests of a connection, none of which has a body.
-async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+async fn answer(mut stream: TcpStream, waits: mpsc::Sender<Waiting>) -> Result<(), Failed> {
     stream.set_nodelay(true)?;
     let mut head = Vec::with_capacity(2_048);
     loop {
@@ -115,14 +133,16 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         if !head.ends_with(b"\r\n\r\n") {
             continue;
         }
+        let due = Instant::now() + ANSWERS_AFTER;
         let body = if head.windows(7).any(|part| part == b"RowKey=") { EMPLOYEE } else { r#"{"value":[]}"# };
         head.clear();
-        // The timer goes off at a whole millisecond, half of one later than it is told to on the average.
-        tokio::time::sleep(ANSWERS_AFTER.saturating_sub(Duration::from_micros(500))).await;
         let length = body.len();
         let answer = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
+        let (wakes, woken) = oneshot::channel();
+        waits.send((due, wakes))?;
+        woken.await?;
         stream.write_all(answer.as_bytes()).await?;
     }
 }
