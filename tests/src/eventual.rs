@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Store, Table};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Table, Tables};
 
 use crate::random::Random;
 use crate::stops::{self, Texts};
@@ -90,7 +90,7 @@ pub fn employee(random: &mut Random) -> Employee {
 /// One who writes: whatever comes to mind, again and again.
 #[derive(Debug)]
 pub struct Worker {
-    store: Store,
+    store: Tables,
     table: Table<Employee>,
     random: Random,
     /// How many operations succeeded.
@@ -99,7 +99,7 @@ pub struct Worker {
 
 impl Worker {
     /// A worker with choices of its own.
-    pub fn new(store: &Store, seed: u64) -> Result<Self> {
+    pub fn new(store: &Tables, seed: u64) -> Result<Self> {
         Ok(Self { store: store.clone(), table: store.table()?, random: Random::new(seed), done: 0 })
     }
 
@@ -241,7 +241,7 @@ type At = (String, String, String);
 
 /// Looks at every row of each table once all is propagated: each must be what the employees imply, and none may be missing. A
 /// copy is as of its entity's version. Returns the employees.
-pub fn check(store: &Store) -> Result<Vec<Employee>> {
+pub fn check(store: &Tables) -> Result<Vec<Employee>> {
     let table = store.table::<Employee>()?;
     let (mut found, mut expected, mut versions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let at = |table: &str, row: &DynamicEntity| {

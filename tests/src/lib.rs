@@ -1,7 +1,7 @@
 //! What the integration tests share. This is its map.
 //!
 //! Every test: [`Scratch`] is a directory with a store, [`assert_sound`] checks it, [`executors`] runs a test on other
-//! backends, [`random`] has numbers that come again.
+//! backends, [`opened`] opens their stores with keys and again, [`random`] has numbers that come again.
 //!
 //! Entities that tests of several modules use:
 //!
@@ -47,6 +47,7 @@ pub mod forge;
 pub mod listed;
 pub use table_conformance::MapStore;
 pub mod migrated;
+pub mod opened;
 pub mod pages;
 pub mod periods;
 #[cfg(unix)]

@@ -13,7 +13,7 @@ use crate::driver::DrivenConnection;
 use crate::error::{damaged, is_conflict, is_lost, of_server};
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
-use crate::transaction::in_doubt;
+use crate::transaction::{in_doubt, in_use};
 
 /// How long such a transaction waits for a table that others hold. Writers wait behind it, so this is no longer than they bear.
 const LONGEST_WAIT: &str = "10s";
@@ -37,16 +37,36 @@ impl From<Error> for Trouble {
     }
 }
 
+impl Trouble {
+    /// Returns what a caller is told who makes no other attempt.
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Server(error) => of_server(error),
+            Self::Own(error) => error,
+        }
+    }
+}
+
 /// A transaction that has begun.
 pub(crate) struct Change<'c> {
     pub(crate) store: &'c PostgresStore,
     connection: &'c DrivenConnection,
 }
 
-impl Change<'_> {
+impl<'c> Change<'c> {
+    /// Returns the transaction that has begun on this connection.
+    pub(crate) fn new(store: &'c PostgresStore, connection: &'c DrivenConnection) -> Self {
+        Self { store, connection }
+    }
+
     /// Returns the answer to a statement.
     pub(crate) fn ask(&self, call: &Call) -> Result<Vec<Row>, Trouble> {
         Ok(self.connection.wait(self.connection.query(call))?)
+    }
+
+    /// Runs statements that have no answer.
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), Trouble> {
+        Ok(self.connection.wait(self.connection.execute(sql))?)
     }
 
     /// Runs statements that are no matter if they fail.
@@ -64,6 +84,14 @@ impl Change<'_> {
             locked.map_err(|error| held(&table.name, error))?;
         }
         Ok(())
+    }
+
+    /// Waits for all that read or write a table that is to be dropped, and keeps others from it.
+    pub(crate) fn lock_for_drop(&self, table: &TableEntry) -> Result<(), Trouble> {
+        // A writer that notes a kind waits for this table, or is done: so no layout comes in between.
+        let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", table.rows);
+        let locked = self.connection.wait(self.connection.execute(&lock));
+        locked.map_err(|error| Trouble::Own(in_use(&table.name, error)))
     }
 
     /// Says that something else is noted of the store's kinds; returns the generation from which on it is.
@@ -130,7 +158,7 @@ impl PostgresStore {
     ) -> Result<Option<T>, Trouble> {
         let begin = format!("{}; SET LOCAL lock_timeout = '{LONGEST_WAIT}'", self.catalog.begin_change());
         connection.wait(connection.execute(&begin))?;
-        let done = run(&Change { store: self, connection })?;
+        let done = run(&Change::new(self, connection))?;
         if done.is_some() {
             *may_have_happened = true;
             connection.wait(connection.execute("COMMIT"))?;

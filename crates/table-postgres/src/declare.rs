@@ -6,12 +6,15 @@ use table_engine::__executor as executor;
 use table_engine::executor::layouts::{
     self, Noted, check_apart, compare, noted_with, pending, refused, unclear, unknown_version,
 };
-use table_engine::schema::{self, IndexMask, IndexState, Rows, Schema};
+use table_engine::schema::{self, IndexMask, IndexState, IndexStates, Layout, Rows, Schema};
 use table_engine::{Error, ErrorKind, Result};
+use tokio_postgres::Row;
 
 use crate::change::{Change, Trouble};
-use crate::jobs;
+use crate::connection::Call;
+use crate::jobs::{self, Inherited};
 use crate::kinds::{self, Kinds};
+use crate::plain;
 use crate::table::PostgresTable;
 use crate::views;
 
@@ -77,32 +80,51 @@ impl PostgresTable {
         if writes && !matches!(found, Noted::Same | Noted::PreviousVersion) {
             return Ok(Looked::ToNote(found));
         }
-        let (mask, refusal) = schema::index_mask(layout.as_ref(), &kinds.states(schema.kind), schema);
+        let (living, states) = self.living(kinds, schema, |call| self.store.query(&call))?;
+        let (mask, refusal) = schema::index_mask(living.as_ref(), &states, schema);
         // What becomes of indexes is said in the table of their entities.
         let refusal = refusal.filter(|_| schema.lies_in(&self.entry.name));
         let may_write = found == Noted::Same && refusal.is_none() && outdated.is_none();
         self.entry.masks.set(schema, kinds.generation, mask, may_write);
         match (refusal, outdated) {
-            (Some(refusal), _) if writes => Err(refused(schema, layout.as_ref(), &refusal)),
+            (Some(refusal), _) if writes => Err(refused(schema, living.as_ref(), &refusal)),
             (None, Some(why)) if writes => Err(layouts::outdated(schema, &why)),
             _ => Ok(Looked::Mask(mask)),
         }
     }
 
+    /// Returns the layout of a kind in the table of its entities, and the states of its indexes: what is noted there, or else what
+    /// other tables say of the copies that they have, asked by `ask`.
+    pub(crate) fn living(
+        &self,
+        kinds: &Kinds,
+        schema: &'static Schema,
+        ask: impl Fn(Call) -> Result<Vec<Row>>,
+    ) -> Result<(Option<Layout>, IndexStates)> {
+        let noted = kinds.layout(schema.kind)?;
+        if noted.is_none()
+            && schema.lies_in(&self.entry.name)
+            && let Some(inherited) = Inherited::find(&self.store.catalog, schema, ask)?
+        {
+            return Ok((Some(Layout::of(schema)), inherited.states));
+        }
+        Ok((noted, kinds.states(schema.kind)))
+    }
+
     /// Compares a declaration with what is noted of its kind.
     fn examine(&self, kinds: &Kinds, schema: &'static Schema) -> Result<Noted> {
-        if schema.seals() || schema.signs_some() {
+        let found = compare(&self.entry.name, kinds.layout(schema.kind)?.as_ref(), schema)?;
+        // Who has no keys reads what is not sealed. What could never be written is refused at once.
+        if found != Noted::Same && (schema.seals() || schema.signs_some()) {
             executor::HasVault::vault(&*self.store)?;
         }
-        let found = compare(&self.entry.name, kinds.layout(schema.kind)?.as_ref(), schema)?;
+        // A property is sealed for good once no row holds it plain.
         if let Noted::Before(differences) = &found
             && !differences.no_longer_plain.is_empty()
+            && !self.entry.masks.is_sealed(schema)
         {
-            let because = format!(
-                "the store can't tell whether some value of `{}` is still plain; declare it with `#[encrypt(dual)]`",
-                differences.no_longer_plain.join("`, `")
-            );
-            return Err(executor::error(ErrorKind::Unsupported, because));
+            plain::check_sealed(&self.store, &self.entry, schema, &differences.no_longer_plain)?;
+            self.entry.masks.set_sealed(schema);
         }
         Ok(found)
     }
@@ -124,12 +146,18 @@ impl PostgresTable {
             if !now.says_as(known) {
                 return Ok(None);
             }
-            let generation = self.put_layout(change, schema.kind, &becomes, &now)?;
-            Ok(Some((generation, now)))
+            let mut states = now.states(schema.kind);
+            if layout.is_none()
+                && schema.lies_in(&self.entry.name)
+                && let Some(inherited) =
+                    Inherited::find(&self.store.catalog, schema, |call| change.ask(&call))?
+            {
+                states = inherited.take_over(change, schema)?;
+            }
+            let generation = self.put_layout(change, schema.kind, &becomes, &states)?;
+            Ok(Some(now.with_kind(generation, schema.kind, becomes.clone(), states)))
         })?;
-        let Some((generation, noted)) = noted else { return Ok(None) };
-        let noted = noted.with_layout(generation, schema.kind, becomes);
-        Ok(Some(self.store.learn(&self.entry, noted)))
+        Ok(noted.map(|noted| self.store.learn(&self.entry, noted)))
     }
 
     /// Reads what is noted of the table's kinds in a transaction that changes it.
@@ -138,11 +166,16 @@ impl PostgresTable {
         Ok(kinds::found(&answer)?)
     }
 
-    /// Notes a layout, with what is known of the kind's states, and shows people its view; returns the generation from which on
-    /// it is so.
-    fn put_layout(&self, change: &Change<'_>, kind: &str, layout: &str, now: &Kinds) -> Result<i64, Trouble> {
+    /// Notes a layout and the states of its kind, and shows people its view; returns the generation from which on it is so.
+    fn put_layout(
+        &self,
+        change: &Change<'_>,
+        kind: &str,
+        layout: &str,
+        states: &IndexStates,
+    ) -> Result<i64, Trouble> {
         let catalog = &self.store.catalog;
-        change.ask(&kinds::put(catalog, self.entry.id, kind, layout, &now.states(kind)))?;
+        change.ask(&kinds::put(catalog, self.entry.id, kind, layout, states))?;
         if let Some(view) = views::of_kind(catalog, &self.entry, kind, layout) {
             change.attempt(&view)?;
         }
@@ -170,8 +203,8 @@ impl PostgresTable {
         let find = || {
             let kinds = self.read_kinds()?;
             let name = schema.indexes.get(index).map_or("", |index| index.name);
-            let layout = kinds.layout(schema.kind)?;
-            let why = schema::unread(layout.as_ref(), &kinds.states(schema.kind), schema, name, usize::MAX);
+            let (layout, states) = self.living(&kinds, schema, |call| self.store.query(&call))?;
+            let why = schema::unread(layout.as_ref(), &states, schema, name, usize::MAX);
             // It has become ready meanwhile: the caller reads an earlier state.
             let why = why.unwrap_or(schema::Unread::Is(IndexState::Ready { since: 0 }));
             let begun = self.store.query(&jobs::record::all(&self.store.catalog, self.entry.id))?;

@@ -38,6 +38,7 @@ mod cursor;
 mod declare;
 mod diagnosis;
 mod driver;
+mod dropping;
 mod error;
 mod failed;
 mod jobs;
@@ -53,6 +54,7 @@ mod options;
 mod outbox;
 mod param;
 mod periods;
+mod plain;
 mod plan_kinds;
 mod pool;
 #[cfg(feature = "queue")]
@@ -72,6 +74,7 @@ mod tls;
 mod token;
 mod transaction;
 mod views;
+mod walk;
 mod work;
 
 use std::fmt;

@@ -52,13 +52,12 @@ pub(crate) struct KindsThen {
 
 impl Check {
     /// Refuses what can't be read by what is noted.
-    fn by(self, table: &PostgresTable, kinds: &Kinds) -> Result<()> {
+    fn by(self, snapshot: &PostgresSnapshot, table: &PostgresTable, kinds: &Kinds) -> Result<()> {
         match self.of {
             CheckOf::Rows { as_stored } => PostgresTable::check_rows_by(kinds, self.schema, as_stored),
             CheckOf::Index(index) => {
-                let layout = kinds.layout(self.schema.kind)?;
-                let (mask, _) =
-                    schema::index_mask(layout.as_ref(), &kinds.states(self.schema.kind), self.schema);
+                let (layout, states) = table.living(kinds, self.schema, |call| snapshot.query(call))?;
+                let (mask, _) = schema::index_mask(layout.as_ref(), &states, self.schema);
                 if mask.reads(index, STATE) { Ok(()) } else { Err(table.unread_index(self.schema, index)) }
             }
         }
@@ -109,7 +108,7 @@ impl KindsThen {
                 }
             }
         }
-        check.by(table, &*self.kinds(snapshot, table)?)
+        check.by(snapshot, table, &*self.kinds(snapshot, table)?)
     }
 
     /// Returns what is noted of a table's kinds at the snapshot's moment.
@@ -139,7 +138,7 @@ impl KindsThen {
         snapshot.store().observe_generation(generation);
         for Assumed { table, check, generation: by } in self.assumed.take() {
             if by != generation {
-                check.by(&table, &*self.kinds(snapshot, &table)?)?;
+                check.by(snapshot, &table, &*self.kinds(snapshot, &table)?)?;
             }
         }
         Ok(())

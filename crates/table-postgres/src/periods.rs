@@ -13,9 +13,11 @@ use table_engine::{ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 
 use crate::catalog::{Catalog, Found, column};
+use crate::change::{Change, Trouble};
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
 use crate::error::{damaged, of_server};
+use crate::jobs;
 use crate::kinds;
 use crate::param::{Param, Params};
 use crate::snapshot::PostgresSnapshot;
@@ -251,6 +253,7 @@ pub(crate) fn drop_before(
     let catalog = &store.catalog;
     let dropped = store.change_tables(|connection| {
         let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
+        let change = Change::new(store, connection);
         let noted = Noted::read(&ask(&all(catalog, tables, None))?, tables)?;
         let known = noted.begin(catalog, connection, tables)?;
         let floor = floor.max(known.floor);
@@ -263,11 +266,8 @@ pub(crate) fn drop_before(
         for entry in &entries {
             let sql = stop_writers(catalog, entry);
             connection.wait(connection.execute(&sql)).map_err(of_server)?;
-            let layouts = kinds::found(&ask(&kinds::read(catalog, entry.id))?)?.layouts;
-            executor::check_drop(
-                &names,
-                layouts.iter().map(|(kind, layout)| (&*entry.name, &**kind, &**layout)),
-            )?;
+            let stays = |name: &str| names.iter().all(|gone| !gone.eq_ignore_ascii_case(name));
+            jobs::table_is_dropped(&change, entry, &stays).map_err(Trouble::into_error)?;
             let sql = note_dropped(catalog, entry);
             connection.wait(connection.execute(&sql)).map_err(of_server)?;
         }

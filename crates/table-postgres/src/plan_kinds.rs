@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use table_engine::__executor::{self as executor, LayoutTexts, Refused};
 use table_engine::executor::layouts;
-use table_engine::schema;
+use table_engine::schema::{self, Layout};
+use table_engine::sealing::sign;
 use table_engine::{Error, ErrorKind, Result};
 
 use crate::connection::Connection;
@@ -80,6 +81,21 @@ impl PlanKinds {
         self.tables.get(&table).map(|kinds| &*kinds.layouts).filter(|layouts| !layouts.is_empty())
     }
 
+    /// Refuses to write a row by its properties that only its struct may write: a handle that says so writes any but those that
+    /// are signed. `table` is the place of the row's table.
+    pub(crate) fn check_by_properties(&self, table: usize, kind: Option<&str>, is_raw: bool) -> Result<()> {
+        let (Some(known), Some(kind)) = (self.layouts(table), kind) else { return Ok(()) };
+        if !is_raw {
+            return executor::check_by_properties(known, kind);
+        }
+        for (of, layout) in known {
+            if signs(&layouts::read(layout, of)?, kind) {
+                return Err(sign::needs_its_struct());
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self, work: &Work) -> Result<(), Refused> {
         for of_group in &work.kinds {
             let Some(known) = self.tables.get(&of_group.table) else { continue };
@@ -106,6 +122,14 @@ impl PlanKinds {
         }
         Err(another_epoch())
     }
+}
+
+/// Returns whether rows of a kind are signed, if they are such as entities of a layout make.
+fn signs(layout: &Layout, kind: &str) -> bool {
+    let is_part = || (1..=layout.parts()).any(|part| layout.part_kind(part) == kind);
+    let is_own = layout.entity_type() == kind || is_part();
+    is_own && layout.is_signed()
+        || layout.indexes().any(|index| layout.index_kind(index) == kind && layout.always_signs(index))
 }
 
 /// Returns the refusal of a plan that keeps other indexes than are to be kept now.

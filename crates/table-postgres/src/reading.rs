@@ -143,7 +143,10 @@ impl<'a> Reading<'a> {
                 (Some(layouts), Some(kind)) => executor::check_by_properties(layouts, kind),
                 _ => Ok(()),
             };
-            check_kind(row.kind.as_deref()).map_err(|error| row.refused(error))?;
+            if let Some(kinds) = self.kinds.filter(|_| !row.is_declared) {
+                let checked = kinds.check_by_properties(row.table, row.kind.as_deref(), self.work.is_raw);
+                checked.map_err(|error| row.refused(error))?;
+            }
             if is_read {
                 row.demand.check(old.map(|old| old.version)).map_err(|error| row.refused(error))?;
             }

@@ -30,7 +30,6 @@ use crate::commit;
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
 use crate::error::{missing, of_server};
-use crate::kinds;
 use crate::loader::PostgresLoader;
 use crate::options::PostgresOptions;
 use crate::outbox::{self, PlanEntries};
@@ -42,9 +41,9 @@ use crate::sealing::StoreKeys;
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
 use crate::token::{Token, Tokens, identity_bytes, random};
-use crate::transaction::{LONGEST_DROP_WAIT, in_use, transaction};
+use crate::transaction::transaction;
 use crate::work::Work;
-use crate::{periods, rename};
+use crate::{dropping, periods, rename};
 
 /// What the store can do with a plan.
 pub const ABILITIES: Abilities = Abilities { queues: cfg!(feature = "queue"), ..Abilities::ALL };
@@ -293,27 +292,7 @@ impl Backend for PostgresStore {
     }
 
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
-        let begin =
-            format!("{}; SET LOCAL lock_timeout = '{LONGEST_DROP_WAIT}'", self.catalog.begin_change());
-        self.transaction(&begin, |connection| {
-            let mut statements = String::new();
-            for table in tables {
-                names::check_table(table)?;
-                let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
-                let found = Catalog::found(table, &ask(&self.catalog.find(table))?)?;
-                let entry = self.entry(&found)?;
-                // A writer that notes a kind waits for this table, or is done: so no layout comes in between.
-                let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", entry.rows);
-                connection.wait(connection.execute(&lock)).map_err(|error| in_use(table, error))?;
-                let layouts = kinds::found(&ask(&kinds::read(&self.catalog, entry.id))?)?.layouts;
-                let layouts = layouts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
-                executor::check_drop(tables, layouts)?;
-                statements += &self.catalog.drop_table(&entry);
-            }
-            connection.wait(connection.execute(&statements)).map_err(of_server)?;
-            Ok(Some(()))
-        })
-        .map(drop)
+        dropping::drop_tables(&self, tables)
     }
 
     fn rename_table(&self, table: &str, name: &str) -> Result<()> {

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "encrypt")]
+use table_engine::__executor::Resealing;
 use table_engine::__executor::{
     self as executor, Backend, Jobs, Loader, Named, Names, OneSnapshotForEachThread, PackedRow, Packer, Read,
     RowHead, TableExec, Take,
@@ -223,6 +225,11 @@ impl TableExec for PostgresTable {
 
     fn jobs(&self) -> Result<&dyn Jobs> {
         Ok(self)
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.with_keys()
     }
 
     fn unread(&self, schema: &'static Schema, index: usize, _: usize) -> Error {

@@ -336,7 +336,7 @@ impl Work {
 
     /// Returns whether it writes rows by their properties, of which the layouts say whether they may be.
     pub(crate) fn asks_layouts(&self) -> bool {
-        !self.is_raw && self.rows.iter().any(|row| !row.is_declared)
+        self.rows.iter().any(|row| !row.is_declared)
     }
 }
 
@@ -372,6 +372,11 @@ impl Work {
 
 impl WorkRow {
     pub(crate) fn refused(&self, error: Error) -> Refused {
+        // A row that many entities share has other keys than the one whose change it is of.
+        let error = match self.act {
+            WorkAct::Add(_) => error.partition(&self.partition_key).row(&self.row_key),
+            _ => error,
+        };
         Refused { error, group: self.group, row: Some(self.at) }
     }
 }

@@ -173,3 +173,10 @@ fn every_type_that_can_be_looked_up_is() {
     let sharded = table.by_shard().all_shards().big(0).count();
     assert_eq!(sharded.unwrap(), 1);
 }
+
+integration_tests::on_executors_with_jobs! {
+    a_value_is_found_by_its_token_on_every_way
+    filters_on_tokens_are_of_typed_queries_alone
+    flattened_fields_are_looked_up_by_filters
+    every_type_that_can_be_looked_up_is
+}

@@ -7,8 +7,9 @@ mod tokens;
 
 use std::sync::Arc;
 
+use integration_tests::opened::{Needs, Opened};
 use table_core::crypt::{MemoryKeys, Secret};
-use table_core::{Entity, EntitySet, Error, ErrorKind, Projection, Query, Store, Table};
+use table_core::{Entity, EntitySet, Error, ErrorKind, Projection, Query, Table, Tables};
 
 /// What nothing may show.
 const SSN: &str = "123-45-6789";
@@ -59,22 +60,26 @@ fn employee(id: u32, ssn: &str) -> Employee {
 }
 
 struct Scratch {
-    dir: tempfile::TempDir,
+    scratch: integration_tests::Scratch,
     keys: Arc<MemoryKeys>,
 }
 
 impl Scratch {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), keys: Arc::new(MemoryKeys::new().unwrap()) }
+        Self { scratch: integration_tests::Scratch::new(), keys: Arc::new(MemoryKeys::new().unwrap()) }
     }
 
-    fn store(&self) -> Store {
-        let options = Store::options().map_size(1 << 28).encryption(self.keys.clone());
-        options.open(self.dir.path().join("store")).unwrap()
+    /// Opens the store of the test's executor.
+    fn store(&self) -> Opened {
+        self.scratch.open(&Needs { keys: Some(self.keys.clone()), ..Needs::default() })
+    }
+
+    fn without_provider(&self) -> Opened {
+        self.scratch.open(&Needs::default())
     }
 }
 
-fn staff(store: &Store) -> Table<Employee> {
+fn staff(store: &Tables) -> Table<Employee> {
     store.table().unwrap()
 }
 
@@ -82,7 +87,7 @@ fn key(id: u32) -> table_core::Key<Employee> {
     Employee::key("Sales", id)
 }
 
-fn rotate(store: &Store) {
+fn rotate(store: &Opened) {
     store.encryption().unwrap().rotate_all().unwrap();
 }
 

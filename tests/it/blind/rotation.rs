@@ -196,3 +196,11 @@ fn a_token_that_stands_twice_in_a_key_is_looked_for_once_for_each_key() {
     }
     assert!(table.get(Twice::by_code("c")).unwrap().is_none());
 }
+
+integration_tests::on_executors_with_jobs! {
+    both_keys_find_while_a_rotation_is_under_way
+    what_is_unique_stays_so_while_a_rotation_is_under_way
+    a_rotation_makes_no_transaction_too_large
+    uniqueness_holds_between_writers_and_rotations
+    a_token_that_stands_twice_in_a_key_is_looked_for_once_for_each_key
+}

@@ -2,19 +2,18 @@
 
 use table_core::crypt::{KeyHandle, KeyScope, Scope};
 use table_core::typed::Column;
-use table_core::{Entity, ErrorKind, Projection, Store, Stored};
+use table_core::{Entity, ErrorKind, Projection, Stored};
 
 use super::{Employee, Named, SSN, Scratch, employee, key, refused, staff};
 
 #[test]
 fn readers_without_keys_can_look_up_nothing() {
     let scratch = Scratch::new();
-    let path = scratch.dir.path().join("store");
     {
         let store = scratch.store();
         staff(&store).insert(&employee(1, SSN)).unwrap();
     }
-    let store = Store::options().map_size(1 << 28).open(path).unwrap();
+    let store = scratch.without_provider();
     let staff = staff(&store);
     refused(&staff, ErrorKind::KeyUnavailable, || staff.get(Employee::by_ssn("Sales", SSN)).map(drop));
     refused(&staff, ErrorKind::KeyUnavailable, || staff.by_ssn().department("Sales").ssn(SSN).count());
@@ -121,4 +120,10 @@ fn pictures_and_layouts_say_what_can_be_looked_up() {
     assert!(text.contains("+ property Card encrypted blind by table String"), "{text}");
     assert!(!text.contains("Phone") && !text.contains("Note"), "{text}");
     let _: (Option<Column<u8>>, KeyScope) = (None, KeyScope::Store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    readers_without_keys_can_look_up_nothing
+    a_partitions_values_are_shredded_by_themselves
+    pictures_and_layouts_say_what_can_be_looked_up
 }

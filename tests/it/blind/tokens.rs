@@ -167,3 +167,11 @@ fn explain_shows_the_rows_of_tokens_without_making_a_key() {
     let error = staff.egt(Employee::partition("Sales")).insert(&employee(3, "new")).insert(&twin).explain();
     assert_eq!(error.unwrap_err().kind(), ErrorKind::UniqueConflict);
 }
+
+integration_tests::on_executors_with_jobs! {
+    keys_with_tokens_show_nothing_of_what_was_given
+    rows_hold_the_token_beside_the_value_and_keep_both
+    tokens_tell_partitions_apart_unless_they_are_the_tables
+    a_row_that_was_put_under_another_token_is_not_believed
+    explain_shows_the_rows_of_tokens_without_making_a_key
+}

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use integration_tests::assert_sound;
 use serde::{Deserialize, Serialize};
 use table_core::blob::Log;
 use table_core::{ErrorKind, Store, Ticks};
 
-use super::{assert_sound, store};
+use super::{store, store_on_lmdb};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Request {
@@ -165,7 +166,7 @@ fn many_writers_share_a_log() {
 /// A store for reading only has its logs.
 #[test]
 fn a_log_is_read_where_nothing_is_written() {
-    let (dir, store) = store();
+    let (dir, store) = store_on_lmdb();
     let log: Log<Request> = store.log("requests").unwrap();
     log.append(&request(1)).unwrap();
     log.flush().unwrap();
@@ -175,4 +176,12 @@ fn a_log_is_read_where_nothing_is_written() {
     assert_eq!(log.entries().unwrap().count(), 1);
     log.append(&request(2)).unwrap();
     assert_eq!(log.flush().unwrap_err().kind(), ErrorKind::ReadOnly);
+}
+
+integration_tests::on_executors_with_jobs! {
+    what_was_flushed_is_read_in_the_order_of_its_times
+    a_reader_sees_one_moment_and_a_large_log_whole
+    old_hours_are_dropped_and_exported_ones_are_files
+    what_is_no_entry_is_told
+    many_writers_share_a_log
 }

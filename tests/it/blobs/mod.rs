@@ -6,12 +6,27 @@ mod foreign;
 mod logs;
 mod relied_on;
 
+use integration_tests::Scratch;
+use integration_tests::opened::{Needs, Opened};
 use table_core::Store;
+use table_core::store::BlobStats;
 
-fn store() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path().join("store")).unwrap();
-    (dir, store)
+/// Opens a store of the test's executor.
+fn store() -> (Scratch, Opened) {
+    let scratch = Scratch::new();
+    let store = scratch.open(&Needs::default());
+    (scratch, store)
+}
+
+fn store_on_lmdb() -> (Scratch, Store) {
+    let (scratch, store) = store();
+    let store = store.lmdb().unwrap().clone();
+    (scratch, store)
+}
+
+/// Returns what a store on LMDB says of its blobs, which others don't count.
+fn stats(store: &Opened) -> Option<BlobStats> {
+    store.lmdb().map(|store| store.stats().unwrap().blobs)
 }
 
 fn bytes(length: usize, seed: u64) -> Vec<u8> {
@@ -23,9 +38,4 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
         state as u8
     };
     (0..length).map(|_| next()).collect()
-}
-
-fn assert_sound(store: &Store) {
-    let report = store.check().unwrap();
-    assert!(report.problems.is_empty(), "{:#?}", report.problems);
 }

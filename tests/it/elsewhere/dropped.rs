@@ -153,3 +153,10 @@ fn tables_without_copies_elsewhere_go_alone_or_together() {
     store.drop_tables(&["Third", "First"]).unwrap();
     assert!(store.tables().unwrap().is_empty());
 }
+
+integration_tests::on_executors_with_jobs! {
+    an_index_whose_table_was_dropped_is_made_again
+    an_index_that_is_filled_is_made_again_when_its_table_is_dropped
+    copies_of_dropped_entities_are_not_read
+    a_table_of_entities_and_those_of_their_copies_go_together
+}

@@ -340,3 +340,13 @@ mod on_a_map {
         Executor::Map.run(super::what_a_change_touches_elsewhere_is_explained);
     }
 }
+
+integration_tests::on_executors_with_jobs! {
+    copies_elsewhere_come_change_and_go_with_their_entity
+    copies_elsewhere_are_found_by_key_by_range_and_page_by_page
+    what_is_unique_is_so_over_all_partitions
+    of_many_who_claim_one_key_in_different_partitions_one_has_it
+    random_changes_leave_the_copies_that_the_entities_imply
+    a_set_keeps_the_copies_too_and_shows_none
+    what_a_change_touches_elsewhere_is_explained
+}

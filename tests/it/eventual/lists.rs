@@ -3,7 +3,7 @@
 use integration_tests::eventual::{Employee, check};
 use integration_tests::{Scratch, assert_sound};
 use table_core::typed::Propagation;
-use table_core::{DynamicEntity, ErrorKind, Result, Store, Stored, Table};
+use table_core::{DynamicEntity, ErrorKind, Result, Stored, Table};
 
 use super::{company, employee};
 
@@ -135,7 +135,7 @@ fn a_row_in_the_place_of_a_list_holds_up_no_other_and_is_told() {
 #[test]
 fn many_who_follow_onto_one_list_are_put_there_together() {
     let scratch = Scratch::new();
-    let store: Store = super::manual(&scratch);
+    let store = super::manual(&scratch);
     let staff = store.table::<Employee>().unwrap();
     for id in 0..2_000 {
         let mut one = employee("Sales", id, "Jones");
@@ -146,4 +146,13 @@ fn many_who_follow_onto_one_list_are_put_there_together() {
     assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(staff.list(Employee::by_surname("Jones")).unwrap().len(), 2_000);
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_list_follows_what_is_inserted_changed_moved_and_deleted
+    who_comes_back_before_it_is_propagated_stays_and_who_moves_within_a_list_is_there_once
+    what_does_not_concern_a_list_leaves_it_as_it_is
+    a_list_is_made_and_removed_by_a_job_and_mended
+    a_row_in_the_place_of_a_list_holds_up_no_other_and_is_told
+    many_who_follow_onto_one_list_are_put_there_together
 }

@@ -5,9 +5,9 @@ mod propagation;
 
 use integration_tests::eventual::{Employee, check, implied};
 use integration_tests::executors::Executor;
+use integration_tests::opened::{Needs, Opened};
 use integration_tests::stops::Texts;
-use integration_tests::{Scratch, assert_sound};
-use table_core::store::Propagate;
+use integration_tests::{Scratch, assert_sound, on_executors_with_jobs};
 use table_core::typed::Eventual;
 use table_core::typed::Propagation;
 use table_core::{EntitySet, ErrorKind, IfMatch, Key, Store, Stored};
@@ -26,19 +26,26 @@ fn employee(department: &str, id: u32, last_name: &str) -> Employee {
     }
 }
 
-/// A store that propagates nothing by itself.
-fn manual(scratch: &Scratch) -> Store {
-    Store::options().propagate(Propagate::Manual).open(scratch.path().join("store")).unwrap()
+/// Opens the store of the test's executor, which propagates nothing by itself.
+fn manual(scratch: &Scratch) -> Opened {
+    scratch.open(&Needs { propagates_by_hand: true, ..Needs::default() })
 }
 
 /// Three employees in two departments, whose copies have not followed yet.
-fn company() -> (Scratch, Store) {
+fn company() -> (Scratch, Opened) {
     let scratch = Scratch::new();
     let store = manual(&scratch);
     let staff = store.table::<Employee>().unwrap();
     for (department, id, name) in [("Sales", 1, "Jones"), ("Legal", 2, "Jones"), ("Sales", 3, "Hall")] {
         staff.insert(&employee(department, id, name)).unwrap();
     }
+    (scratch, store)
+}
+
+/// Three employees in a store on LMDB, whose copies have not followed yet.
+fn company_on_lmdb() -> (Scratch, Store) {
+    let (scratch, store) = company();
+    let store = store.lmdb().unwrap().clone();
     (scratch, store)
 }
 
@@ -270,4 +277,16 @@ fn every_row_is_what_an_employee_implies() {
     store.propagate().unwrap();
     let rows: usize = check(&store).unwrap().iter().map(|employee| implied(employee).len()).sum();
     assert_eq!(rows, 3 * 8);
+}
+
+on_executors_with_jobs! {
+    copies_follow_what_is_inserted_changed_moved_and_deleted
+    what_changes_no_copy_leaves_nothing_to_be_done
+    many_changes_before_one_propagation_leave_what_the_last_one_says
+    a_row_that_follows_says_of_which_version_it_is
+    entities_leave_out_what_no_longer_belongs
+    a_plan_shows_what_follows_and_a_schema_when
+    sets_bulk_loads_and_store_transactions_keep_what_follows
+    a_copy_that_could_never_lie_where_it_is_to_is_refused_with_its_entity
+    every_row_is_what_an_employee_implies
 }

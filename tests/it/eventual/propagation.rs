@@ -1,18 +1,20 @@
 //! Who propagates, when, and what becomes of what fails.
 
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use integration_tests::eventual::{Employee, TABLES, Worker, check};
+use integration_tests::opened::Needs;
 use integration_tests::random::Random;
-use integration_tests::{Scratch, assert_sound};
+use integration_tests::{Scratch, assert_sound, on_executors_with_jobs};
 use table_core::store::Propagate;
 use table_core::typed::Propagation;
-use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Store, Tables};
 
-use super::{company, employee, manual};
+use super::{company, company_on_lmdb, employee, manual};
 
 /// Waits until nothing is to follow any more.
-fn await_propagated(store: &Store) {
+fn await_propagated(store: &Tables) {
     let begun = Instant::now();
     while store.pending_propagation().unwrap().entities > 0 {
         assert!(begun.elapsed() < Duration::from_secs(30), "{}", store.pending_propagation().unwrap());
@@ -30,7 +32,7 @@ fn has_thread() -> bool {
 #[test]
 fn a_thread_propagates_as_long_as_there_is_something_to_do() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open(&Needs::default());
     let staff = store.table::<Employee>().unwrap();
     for id in 0..50 {
         staff.insert(&employee("Sales", id, "Jones")).unwrap();
@@ -57,7 +59,7 @@ fn what_one_process_leaves_another_propagates_once_it_opens_the_kind() {
     let (scratch, store) = company();
     assert_eq!(store.pending_propagation().unwrap().entities, 3);
     drop(store);
-    let store = Store::open(scratch.path().join("store")).unwrap();
+    let store = scratch.open(&Needs::default());
     // Nobody here knows the kind yet.
     assert_eq!(store.propagate().unwrap().unwrap_err_kinds(), ["employee"]);
     let pending_propagation = store.pending_propagation().unwrap();
@@ -85,12 +87,16 @@ impl Kinds for Propagation {
 
 /// One whose elements can't always be had.
 mod fragile {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use table_core::Entity;
     use table_core::schema::KeyElements;
 
     pub static PANICS: AtomicBool = AtomicBool::new(false);
+
+    /// Held by the test that has them panic, which runs on several executors.
+    pub static ALONE: Mutex<()> = Mutex::new(());
 
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Texts", kind = "text")]
@@ -121,8 +127,9 @@ mod fragile {
 fn what_panics_is_set_aside_in_the_end_and_holds_up_nobody() {
     use std::sync::atomic::Ordering;
 
-    use fragile::{List, PANICS, Text};
+    use fragile::{ALONE, List, PANICS, Text};
 
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let scratch = Scratch::new();
     let store = manual(&scratch);
     let texts = store.table::<Text>().unwrap();
@@ -172,7 +179,7 @@ fn what_panics_is_set_aside_in_the_end_and_holds_up_nobody() {
 fn a_panic_in_the_background_harms_nothing_and_is_tried_again() {
     // A row that is not to be where a copy goes: a raw write makes it one of a kind that the propagator does not know.
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open(&Needs::default());
     let staff = store.table::<Employee>().unwrap();
     let company = store.dynamic_table("Company").unwrap();
     staff.insert(&employee("Sales", 1, "Jones")).unwrap();
@@ -224,8 +231,10 @@ fn tables_are_dropped_together_with_what_is_to_follow() {
     assert_eq!(store.pending_propagation().unwrap().entities, 0);
     assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert!(store.tables().unwrap().is_empty(), "propagation makes no table anew");
-    store.reclaim().unwrap();
-    assert_eq!(store.check().unwrap().pending_propagation, 0);
+    if let Some(store) = store.lmdb() {
+        store.reclaim().unwrap();
+        assert_eq!(store.check().unwrap().pending_propagation, 0);
+    }
     // Another table of the name knows nothing of the one before.
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&employee("Sales", 1, "Jones")).unwrap();
@@ -271,7 +280,9 @@ fn copies_of_a_dropped_table_of_entities_are_not_read() {
     staff.rebuild().unwrap().run().unwrap();
     assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(check(&store).unwrap().len(), 1);
-    store.reclaim().unwrap();
+    if let Some(store) = store.lmdb() {
+        store.reclaim().unwrap();
+    }
     assert_sound(&store);
 }
 
@@ -361,7 +372,7 @@ fn an_index_that_follows_comes_changes_and_goes() {
     staff.rebuild().unwrap().run().unwrap();
     staff.update(moved::Employee::key("Sales", 2), |e| e.name = "n1".into()).unwrap();
     assert_eq!(store.propagate().unwrap(), Propagation::Complete);
-    let names = |store: &Store| store.dynamic_table("Names").unwrap().query(&Query::new()).unwrap().count();
+    let names = |store: &Tables| store.dynamic_table("Names").unwrap().query(&Query::new()).unwrap().count();
     assert_eq!((names(&store), staff.check().unwrap().is_sound()), (30, true));
     assert_eq!(staff.by_name().department("Sales").name("n1").count().unwrap(), 10);
     staff.delete(moved::Employee::key("Sales", 2)).unwrap();
@@ -373,7 +384,7 @@ fn an_index_that_follows_comes_changes_and_goes() {
 
 #[test]
 fn a_copy_of_the_store_propagates_what_it_was_copied_with() {
-    let (scratch, store) = company();
+    let (scratch, store) = company_on_lmdb();
     let copy = scratch.path().join("copy");
     store.copy_to(&copy).unwrap();
     store.propagate().unwrap();
@@ -420,7 +431,7 @@ fn a_store_is_compacted_while_the_background_propagates() {
 
 #[test]
 fn a_store_for_reading_only_propagates_nothing_and_says_so() {
-    let (scratch, store) = company();
+    let (scratch, store) = company_on_lmdb();
     drop(store);
     let store = Store::options().read_only(true).open(scratch.path().join("store")).unwrap();
     let staff = store.table::<Employee>().unwrap();
@@ -547,7 +558,7 @@ fn whatever_happens_in_between_propagated_is_what_the_entities_say() {
 #[test]
 fn many_write_and_many_propagate() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&integration_tests::relaxed());
+    let store = scratch.open(&Needs::default());
     Worker::new(&store, 0).unwrap();
     std::thread::scope(|scope| {
         for seed in 1..4 {
@@ -566,4 +577,20 @@ fn many_write_and_many_propagate() {
     assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     check(&store).unwrap();
     assert_sound(&store);
+}
+
+on_executors_with_jobs! {
+    a_thread_propagates_as_long_as_there_is_something_to_do
+    what_one_process_leaves_another_propagates_once_it_opens_the_kind
+    what_panics_is_set_aside_in_the_end_and_holds_up_nobody
+    a_panic_in_the_background_harms_nothing_and_is_tried_again
+    an_entity_that_cannot_be_read_fails_until_it_is_changed
+    tables_are_dropped_together_with_what_is_to_follow
+    a_dropped_table_of_copies_is_made_again_and_never_by_propagation
+    copies_of_a_dropped_table_of_entities_are_not_read
+    what_is_still_to_follow_is_not_wrong_and_what_never_will_is_mended
+    an_index_that_follows_comes_changes_and_goes
+    what_is_to_follow_follows_into_renamed_tables
+    what_is_not_the_entitys_copy_is_left_alone
+    many_write_and_many_propagate
 }

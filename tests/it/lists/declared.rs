@@ -20,7 +20,7 @@ fn a_schema_shows_its_lists_and_where_they_lie() {
 #[test]
 fn a_list_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let member = |id| Employee { team: Some("red".into()), ..employee("Sales", id, "Jones") };
     store.table::<Employee>().unwrap().bulk_insert((1..4).map(member)).unwrap().into_result().unwrap();
     let red = || store.table::<Employee>().unwrap().list(Employee::by_team("red")).map(|list| list.len());
@@ -45,4 +45,8 @@ fn a_list_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     store.table::<Employee>().unwrap().insert(&member(3)).unwrap();
     assert_listed(&store, &[member(3)]);
     assert_sound(&store);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_list_follows_when_its_table_is_dropped_or_that_of_its_entities
 }

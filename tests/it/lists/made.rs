@@ -61,7 +61,7 @@ fn members(many: u32) -> Vec<none::Member> {
 #[test]
 fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let former = store.table::<none::Member>().unwrap();
     former.bulk_insert(members(900)).unwrap().into_result().unwrap();
     let table = store.table::<one::Member>().unwrap();
@@ -87,7 +87,7 @@ fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
         }
         at += 1;
     }
-    let check = |store: &table_core::Store| {
+    let check = |store: &table_core::Tables| {
         let table = store.table::<one::Member>().unwrap();
         for city in CITIES {
             let mut wanted: Vec<u32> = table
@@ -127,7 +127,7 @@ fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
 #[test]
 fn a_list_is_made_exactly_while_others_write() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap().into_result().unwrap();
     let table = store.table::<one::Member>().unwrap();
     rebuild_while_others_write(&table, |id, is_renewed| {
@@ -142,4 +142,9 @@ fn a_list_is_made_exactly_while_others_write() {
     let report = table.check().unwrap();
     assert!(report.is_sound() && report.lists == 3, "{report}");
     assert_eq!(one::Member::SCHEMA.indexes.len(), 1);
+}
+
+integration_tests::on_executors_with_jobs! {
+    a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then
+    a_list_is_made_exactly_while_others_write
 }

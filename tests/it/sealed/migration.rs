@@ -1,7 +1,8 @@
 //! A property that becomes encrypted: plain, then either, then sealed.
 
+use integration_tests::{assert_sound, on_executors_with_jobs};
 use table_core::{
-    DynamicEntity, Entity, Error, ErrorKind, IfMatch, Projection, Query, Store, Stored, Table, Value, View,
+    DynamicEntity, Entity, Error, ErrorKind, IfMatch, Projection, Query, Stored, Table, Tables, Value, View,
 };
 
 use super::{CANARY, Scratch, kind, refused, rows};
@@ -66,7 +67,7 @@ struct Ssn {
     level: u8,
 }
 
-fn layout_error<E: table_core::typed::InOneTable>(store: &Store) -> Error {
+fn layout_error<E: table_core::typed::InOneTable>(store: &Tables) -> Error {
     let error = refused(store.table::<E>());
     assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
     error
@@ -79,7 +80,7 @@ fn plain(table: &table_core::DynamicTable) -> usize {
     rows(table).iter().filter(|row| holds(row)).count()
 }
 
-fn filled(store: &Store, entities: u32) -> Table<Plain> {
+fn filled(store: &Tables, entities: u32) -> Table<Plain> {
     let table = store.table::<Plain>().unwrap();
     for id in 0..entities {
         table.insert(&Plain::new(id)).unwrap();
@@ -90,7 +91,7 @@ fn filled(store: &Store, entities: u32) -> Table<Plain> {
 #[test]
 fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open();
     let old = filled(&store, 20);
     let etags: Vec<_> = rows(old.dynamic()).iter().map(DynamicEntity::etag).collect();
     let error = layout_error::<Sealed>(&store);
@@ -147,28 +148,28 @@ fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
     let change = DynamicEntity::new("Sales", "empid_000005").with("Ssn", CANARY);
     sealed.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
     assert_eq!(kind(sealed.get(Sealed::key("Sales", 5))), ErrorKind::DecryptionFailed);
-    assert!(store.check().unwrap().problems.is_empty());
+    assert_sound(&store);
 }
 
 #[test]
 fn from_either_there_is_no_way_back_to_plain() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open();
     filled(&store, 1);
     store.table::<Dual>().unwrap();
     store.table::<Plain>().unwrap();
     store.table::<Dual>().unwrap().update(Dual::key("Sales", 0), |e| e.age = 3).unwrap();
     layout_error::<Plain>(&store);
     drop(store);
-    layout_error::<Plain>(&scratch.store());
-    layout_error::<Plain>(&scratch.without_provider());
+    layout_error::<Plain>(&scratch.open());
+    layout_error::<Plain>(&scratch.open_without_provider());
 }
 
 /// A program that has had the table open since before can't write plain any more, by no way.
 #[test]
 fn a_program_of_former_times_writes_nothing_plain() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open();
     let old = filled(&store, 3);
     let key = |id| Plain::key("Sales", id);
     old.update(key(0), |e| e.age = 41).unwrap();
@@ -201,7 +202,7 @@ fn a_program_of_former_times_writes_nothing_plain() {
 fn nothing_plain_comes_between() {
     for round in 0..20 {
         let scratch = Scratch::new();
-        let store = scratch.store();
+        let store = scratch.open();
         let old = filled(&store, 1);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
@@ -228,7 +229,7 @@ fn nothing_plain_comes_between() {
 #[test]
 fn what_no_longer_fits_is_not_taken_for_plain() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.open();
     filled(&store, 2);
     let dual = store.table::<Dual>().unwrap();
     let put = |value: Value| {
@@ -252,4 +253,12 @@ fn what_no_longer_fits_is_not_taken_for_plain() {
 fn pictures_say_what_may_be_plain() {
     let picture = <Dual as Entity>::SCHEMA.to_string();
     assert!(picture.contains("Ssn: encrypted(dual) String, "), "{picture}");
+}
+
+on_executors_with_jobs! {
+    what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed
+    from_either_there_is_no_way_back_to_plain
+    a_program_of_former_times_writes_nothing_plain
+    nothing_plain_comes_between
+    what_no_longer_fits_is_not_taken_for_plain
 }

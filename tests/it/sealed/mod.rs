@@ -12,8 +12,11 @@ mod tokens;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use integration_tests::opened::{Needs, Opened};
 use table_core::crypt::{KeyHandle, MemoryKeys, Secret};
-use table_core::{DynamicEntity, DynamicTable, Entity, Error, ErrorKind, Key, Query, Store, Table, Value};
+use table_core::{
+    DynamicEntity, DynamicTable, Entity, Error, ErrorKind, Key, Query, Store, Table, Tables, Value,
+};
 
 /// What no error may ever show.
 const CANARY: &str = "canary-078-05-1120";
@@ -86,10 +89,21 @@ impl Scratch {
         Self { scratch: integration_tests::Scratch::new(), keys: Arc::new(MemoryKeys::new().unwrap()) }
     }
 
+    /// Where the store is on LMDB.
     fn path(&self) -> PathBuf {
         self.scratch.path().join("store")
     }
 
+    /// Opens the store of the test's executor.
+    fn open(&self) -> Opened {
+        self.scratch.open(&Needs { keys: Some(self.keys.clone()), ..Needs::default() })
+    }
+
+    fn open_without_provider(&self) -> Opened {
+        self.scratch.open(&Needs::default())
+    }
+
+    /// Opens the store on LMDB.
     fn store(&self) -> Store {
         self.store_at(&self.path())
     }
@@ -103,7 +117,7 @@ impl Scratch {
     }
 }
 
-fn staff(store: &Store) -> Table<Employee> {
+fn staff(store: &Tables) -> Table<Employee> {
     store.table().unwrap()
 }
 

@@ -18,6 +18,7 @@ mod kept;
 pub mod layouts;
 mod loader;
 mod merge_iter;
+mod opened_values;
 mod outbox;
 mod page_meter;
 mod periods;
@@ -58,6 +59,7 @@ pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, d
 pub use self::loader::Loader;
 pub(crate) use self::merge_iter::MergeIter;
 pub use self::merge_iter::{ScanRanges, order};
+pub use self::opened_values::opens_as;
 pub use self::outbox::{Outbox, Propagators};
 pub(crate) use self::outbox::{Propagator, Remaining};
 pub use self::page_meter::PageMeter;

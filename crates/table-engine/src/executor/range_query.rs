@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{RowBounds, ScanRanges};
+use super::{RowBounds, ScanRanges, opens_as};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Ticks, Value, ValueRef};
-use crate::query::{self, Fields, Kind, Predicate, Query, QueryPlan};
+use crate::query::{self, Fields, Kind, Predicate, Query, QueryPlan, SealedEq};
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredRange};
 use crate::row::named;
@@ -170,6 +170,10 @@ impl Fields for ByName<'_> {
             return Ok(test(value.as_ref().map(Value::as_value_ref)));
         }
         self.property(slot).map(test)
+    }
+
+    fn opens_as(&self, sealed: &SealedEq) -> Result<bool> {
+        opens_as(self.row, self.plan.kind.map(|kind| kind.keys), sealed)
     }
 }
 

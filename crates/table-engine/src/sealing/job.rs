@@ -3,6 +3,8 @@
 use crate::crypt::KeyHandle;
 use crate::error::Result;
 use crate::executor::{Position, StepSize};
+use crate::model::ValueRef;
+use crate::row::view::RowView;
 use crate::schema::Schema;
 
 /// How far a job has come.
@@ -42,6 +44,29 @@ pub struct SealedRow {
     pub row: String,
     /// Its values that are sealed, or have to be.
     pub values: Vec<SealedValue>,
+}
+
+impl SealedRow {
+    /// Returns what is sealed in a row of the schema's entities; `None` if nothing is, nor has to be.
+    pub fn of(schema: &'static Schema, view: &RowView<'_>) -> Result<Option<Self>> {
+        if view.kind()? != Some(schema.entity_type) {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
+            let Some(value) = view.get_field(schema.fields, at)? else { continue };
+            let token = match field.blind {
+                Some(blind) => view.get(blind.property)?.and_then(ValueRef::as_bytes).map(Into::into),
+                None => None,
+            };
+            values.push(SealedValue { field: at, key: value.as_bytes().and_then(KeyHandle::of), token });
+        }
+        if values.is_empty() {
+            return Ok(None);
+        }
+        let (partition, row) = view.keys();
+        Ok(Some(Self { partition: partition.into_owned(), row: row.into_owned(), values }))
+    }
 }
 
 /// Some rows of a table, as far as a job looks at them at a time.

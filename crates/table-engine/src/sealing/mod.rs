@@ -5,6 +5,7 @@
 
 #[cfg(feature = "encrypt")]
 pub mod job;
+mod plain_values;
 pub mod sign;
 #[cfg(feature = "encrypt")]
 mod with_keys;
@@ -15,6 +16,7 @@ use std::fmt;
 #[cfg(feature = "encrypt")]
 use std::sync::Arc;
 
+pub use self::plain_values::PlainValues;
 #[cfg(feature = "encrypt")]
 pub use self::with_keys::{SealedAt, looks_sealed};
 #[cfg(feature = "encrypt")]

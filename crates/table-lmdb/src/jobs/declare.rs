@@ -1,6 +1,6 @@
 //! Declarations: a kind's layout is compared with the one that the store has noted, and noted where needed.
 
-use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::error::{ErrorKind, Result};
 use table_engine::executor::layouts::{Noted, pending, refused, unclear, unknown_version};
 use table_engine::schema::{self, IndexMask, IndexStates, Layout, Rows, Schema};
 use table_engine::sealing::missing;
@@ -234,15 +234,10 @@ fn check_sealed(
     if properties.is_empty() {
         return Ok(());
     }
-    let Some(plain) = plain::plain_values(dbs, txn, table, schema, properties)? else { return Ok(()) };
-    let because = format!(
-        "{} values of `{}` are still plain, the first of them in this row; declare them with `#[encrypt(dual)]` until \
-         `Table::reencrypt` has sealed them",
-        plain.values,
-        properties.join("`, `")
-    );
-    let (partition, row) = &plain.first;
-    Err(Error::new(ErrorKind::LayoutChanged).because(because).partition(partition).row(row))
+    match plain::plain_values(dbs, txn, table, schema, properties)? {
+        Some(plain) => Err(plain.refusal(properties)),
+        None => Ok(()),
+    }
 }
 
 /// Has the keys authenticate a kind that seals or signs, in the table of its entities.

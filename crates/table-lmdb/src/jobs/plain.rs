@@ -5,19 +5,12 @@ use table_engine::row::key::{self, Number, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
 use table_engine::schema::Schema;
-use table_engine::sealing;
+use table_engine::sealing::{self, PlainValues};
 
 use crate::lmdb::{self, Databases};
 use crate::records::catalog::TableState;
 use crate::records::counts::Counts;
 use crate::scan::read;
-
-/// Values that are not sealed.
-pub(crate) struct PlainValues {
-    pub(crate) values: u64,
-    /// The keys of the first row that has one.
-    pub(crate) first: (String, String),
-}
 
 /// Returns the values of these properties that rows of the kind, and copies of them, hold plain.
 pub(crate) fn plain_values(

@@ -14,7 +14,7 @@ use table_engine::row::key::{self, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
 use table_engine::schema::{LayoutProperty, Schema, TOKEN_BYTES};
-use table_engine::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
+use table_engine::sealing::job::{Chunk, Resealing, SealedRow};
 
 use super::plain::{damaged, texts};
 use crate::encryption::vault::Encryption;
@@ -255,8 +255,7 @@ impl Resealing for LmdbTable {
     ) -> Result<Chunk> {
         let mut entities = Vec::new();
         let walked = self.rows_after(after, size, &mut |view, _| {
-            let is_mine = view.kind()? == Some(schema.entity_type);
-            let found = if is_mine { sealed_row(schema, view)? } else { None };
+            let found = SealedRow::of(schema, view)?;
             let is_asked_for = found.is_some();
             entities.extend(found);
             Ok(is_asked_for)
@@ -265,21 +264,4 @@ impl Resealing for LmdbTable {
             walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;
         Ok(Chunk { rows, last, entities })
     }
-}
-
-fn sealed_row(schema: &'static Schema, view: &RowView<'_>) -> Result<Option<SealedRow>> {
-    let mut values = Vec::new();
-    for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
-        let Some(value) = view.get_field(schema.fields, at)? else { continue };
-        let token = match field.blind {
-            Some(blind) => view.get(blind.property)?.and_then(ValueRef::as_bytes).map(Into::into),
-            None => None,
-        };
-        values.push(SealedValue { field: at, key: value.as_bytes().and_then(KeyHandle::of), token });
-    }
-    let row = |values| {
-        let (partition, row) = view.keys();
-        SealedRow { partition: partition.into_owned(), row: row.into_owned(), values }
-    };
-    Ok((!values.is_empty()).then(|| row(values)))
 }

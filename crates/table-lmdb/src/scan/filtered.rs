@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use table_engine::error::Result;
+use table_engine::executor;
 use table_engine::model::{Ticks, Value, ValueRef};
-use table_engine::query::{Fields, KeyProperties, SealedEq, Tokens};
+use table_engine::query::{Fields, KeyProperties, SealedEq};
 use table_engine::row::dict::Dict;
 use table_engine::row::view::RowView;
-use table_engine::sealing;
 
 /// A view with the numbers of the properties that a filter asks for.
 pub(crate) struct Filtered<'v, 'a> {
@@ -92,40 +92,7 @@ impl Fields for Filtered<'_, '_> {
         self.property(slot).map(test)
     }
 
-    /// Opens the value and compares it, also if its token is right: a person who can write the file can put a token
-    /// anywhere.
     fn opens_as(&self, sealed: &SealedEq) -> Result<bool> {
-        let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
-            return Err(sealed.stranger());
-        };
-        if sealed.holds_of_absent() && self.view.get(sealed.property())?.is_none() {
-            return Ok(true);
-        }
-        if sealed.may_be_plain()
-            && let Some(plain) = self.view.get(sealed.property())?
-            && !sealing::looks_sealed(plain)
-        {
-            return Ok(sealed.is(plain));
-        }
-        if let Tokens::These(property, tokens) = sealed.tokens() {
-            let stored = self.view.get(property)?.and_then(ValueRef::as_bytes);
-            if !stored.is_some_and(|stored| tokens.iter().any(|token| token == stored)) {
-                return Ok(false);
-            }
-        }
-        let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
-        match sealing::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
-            Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
-            // A value whose key was destroyed equals nothing. If keys have changed since the query began, the value may
-            // have been sealed anew, and its row would be missed.
-            Err(error) if error.kind().is_destroyed() => {
-                if sealing::generation_of(self.view)? == sealed.generation() {
-                    Ok(false)
-                } else {
-                    Err(error.and("; keys have changed since the query began: begin it again"))
-                }
-            }
-            Err(error) => Err(error),
-        }
+        executor::opens_as(self.view, self.keys, sealed)
     }
 }

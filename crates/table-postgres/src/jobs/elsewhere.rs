@@ -7,9 +7,11 @@ use table_engine::__executor::JobRecord;
 use table_engine::executor::layouts::{check_apart, compare};
 use table_engine::schema::{IndexStates, Layout, Schema};
 use table_engine::{Error, ErrorKind, Result};
+use tokio_postgres::Row;
 
 use crate::catalog::Catalog;
 use crate::change::{Change, Trouble};
+use crate::connection::Call;
 use crate::kinds;
 use crate::table::{PostgresTable, TableEntry};
 
@@ -49,7 +51,7 @@ pub(super) fn add(tables: &mut Vec<String>, name: String) {
 }
 
 /// Returns a table of the store; `None` if there is none of this name.
-pub(super) fn find(change: &Change<'_>, name: &str) -> Result<Option<Arc<TableEntry>>, Trouble> {
+pub(crate) fn find(change: &Change<'_>, name: &str) -> Result<Option<Arc<TableEntry>>, Trouble> {
     match Catalog::found(name, &change.ask(&change.store.catalog.find(name))?) {
         Ok(found) => Ok(Some(change.store.entry(&found)?)),
         Err(error) if matches!(error.kind(), ErrorKind::TableNotFound | ErrorKind::TableRenamed) => Ok(None),
@@ -72,6 +74,58 @@ pub(super) fn lock_all(
     others.dedup_by_key(|entry| entry.id);
     let mut all: Vec<&TableEntry> = others.iter().map(|entry| &**entry).chain([&*own.entry]).collect();
     change.lock(&mut all)
+}
+
+/// What other tables say of a kind of which nothing is noted in the table of its entities: its indexes are ready, but for those
+/// in which copies are left of the entities of a table that was dropped.
+#[derive(Default)]
+pub(crate) struct Inherited {
+    pub(crate) states: IndexStates,
+    /// The numbers and layouts of the tables that say so.
+    tables: Vec<(u32, String)>,
+}
+
+impl Inherited {
+    /// Returns what the tables say in which copies of a kind lie, asked by `ask`; `None` if they say nothing.
+    pub(crate) fn find<E: From<Error>>(
+        catalog: &Catalog,
+        schema: &'static Schema,
+        ask: impl Fn(Call) -> Result<Vec<Row>, E>,
+    ) -> Result<Option<Self>, E> {
+        let mut inherited = Self::default();
+        for name in schema.other_tables() {
+            let answer = ask(catalog.find(name))?;
+            let Ok(found) = Catalog::found(name, &answer) else { continue };
+            let table = found.number()?;
+            let kinds = kinds::found(&ask(kinds::read(catalog, table))?)?;
+            let left = kinds.states(schema.kind);
+            let Some((_, layout)) = kinds.layouts.iter().find(|(kind, _)| kind == schema.kind) else {
+                continue;
+            };
+            if left == IndexStates::default() {
+                continue;
+            }
+            let lies_there =
+                |index: &str| table_of(schema, index).is_some_and(|table| table.eq_ignore_ascii_case(name));
+            inherited.states.indexes.extend(left.indexes.into_iter().filter(|(index, _)| lies_there(index)));
+            inherited.tables.push((table, layout.clone()));
+        }
+        Ok(Some(inherited).filter(|inherited| !inherited.tables.is_empty()))
+    }
+
+    /// Takes out of the tables what they say of the kind, which is noted in the table of its entities from now on. Returns its
+    /// states there.
+    pub(crate) fn take_over(
+        self,
+        change: &Change<'_>,
+        schema: &'static Schema,
+    ) -> Result<IndexStates, Trouble> {
+        for (table, layout) in &self.tables {
+            let catalog = &change.store.catalog;
+            change.ask(&kinds::put(catalog, *table, schema.kind, layout, &IndexStates::default()))?;
+        }
+        Ok(IndexStates { epoch: self.states.epoch + 1, ..self.states })
+    }
 }
 
 /// A kind with the layout that is noted of it in the table of its entities.

@@ -1,6 +1,7 @@
 //! Jobs over a table: where they are, the rows that come next, and what becomes of indexes and versions.
 
 mod convert;
+mod dropped;
 mod elsewhere;
 mod forget;
 pub(crate) mod record;
@@ -17,6 +18,8 @@ use table_engine::schema::{self, IndexState, IndexStates, Layout, Schema};
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Row;
 
+pub(crate) use self::dropped::{sources_of_copies, table_is_dropped};
+pub(crate) use self::elsewhere::{Inherited, find};
 use crate::catalog::column;
 use crate::connection::Call;
 use crate::error::{damaged, missing};
@@ -129,8 +132,8 @@ impl Jobs for PostgresTable {
 
     fn index_states(&self, schema: &'static Schema, index: &str) -> Result<(IndexStates, IndexState, bool)> {
         let kinds = self.read_kinds()?;
-        let states = kinds.states(schema.kind);
-        let Some(noted) = kinds.layout(schema.kind)? else { return Ok((states, IndexState::Absent, false)) };
+        let (noted, states) = self.living(&kinds, schema, |call| self.ask(&call))?;
+        let Some(noted) = noted else { return Ok((states, IndexState::Absent, false)) };
         let declared = Layout::of(schema);
         let both = noted.index(index).zip(declared.index(index));
         let is_same = noted.version() == schema.version

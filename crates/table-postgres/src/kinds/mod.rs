@@ -49,12 +49,22 @@ impl Kinds {
         self.layouts == other.layouts && self.states == other.states
     }
 
-    /// Returns what is noted when a kind has another layout, from a generation on.
-    pub(crate) fn with_layout(self, generation: i64, kind: &str, layout: String) -> Self {
+    /// Returns what is noted when a kind has another layout and these states, from a generation on.
+    pub(crate) fn with_kind(
+        mut self,
+        generation: i64,
+        kind: &str,
+        layout: String,
+        states: IndexStates,
+    ) -> Self {
         let mut layouts = (*self.layouts).clone();
         match layouts.iter_mut().find(|(known, _)| known == kind) {
             Some((_, noted)) => *noted = layout,
             None => layouts.push((kind.to_owned(), layout)),
+        }
+        self.states.retain(|(known, _)| known != kind);
+        if states != IndexStates::default() {
+            self.states.push((kind.to_owned(), states));
         }
         Self { generation, layouts: Arc::new(layouts), ..self }
     }

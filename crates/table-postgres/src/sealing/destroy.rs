@@ -12,15 +12,12 @@ use tokio_postgres::Row;
 use super::encryption::KeyInfo;
 use crate::catalog::{Catalog, Found, column};
 use crate::connection::Call;
-use crate::keys::{escape, unescape};
 use crate::kinds;
-use crate::param::{Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::{PostgresStore, plain};
 use crate::table::{TableEntry, content};
-
-/// How many rows are read at a time.
-const ROWS_AT_ONCE: usize = 1_000;
+use crate::transaction::repeatable;
+use crate::walk::{CONTENT, each_row};
 
 /// What was found of one key in one table.
 pub(super) struct InUse {
@@ -41,7 +38,7 @@ pub(super) fn await_writers(store: &Arc<PostgresStore>) -> Result<()> {
         let Some(found) = Found::read(&row, 0)? else { continue };
         let rows = store.catalog.rows(&found);
         let begin = format!("BEGIN; LOCK TABLE {rows} IN SHARE ROW EXCLUSIVE MODE");
-        match store.transaction(&begin, |_| Ok(Some(()))) {
+        match repeatable(&store.pool, &begin, |_| Ok(Some(()))) {
             // It was dropped meanwhile, or has another name.
             Err(error) if error.kind() == ErrorKind::TableNotFound => {}
             done => drop(done?),
@@ -98,20 +95,7 @@ impl Look<'_> {
         for (kind, layout) in noted.layouts.iter() {
             tokens.extend(Layout::parse(layout, kind).iter().flat_map(tokens_of));
         }
-        let mut last: Option<(String, String)> = None;
-        loop {
-            let rows = snapshot.query(page(entry, last.as_ref()))?;
-            for row in &rows {
-                let keys: (String, String) = (column(row, 0)?, column(row, 1)?);
-                let keys = (unescape(&keys.0).into_owned(), unescape(&keys.1).into_owned());
-                let counted = self.count(entry, &keys, row, &tokens);
-                counted.map_err(|error| error.partition(&keys.0).row(&keys.1))?;
-                last = Some(keys);
-            }
-            if rows.len() < ROWS_AT_ONCE {
-                return Ok(());
-            }
-        }
+        each_row(snapshot, entry, None, &mut |keys, row| self.count(entry, keys, row, &tokens))
     }
 
     fn count(
@@ -121,9 +105,9 @@ impl Look<'_> {
         row: &Row,
         tokens: &Tokens,
     ) -> Result<()> {
-        let kind: Option<&str> = column(row, 2)?;
+        let kind: Option<&str> = column(row, CONTENT)?;
         let of_tokens = kind.and_then(|kind| tokens.get(kind)).map_or(&[][..], Vec::as_slice);
-        for (name, value) in content(row, 2)?.properties {
+        for (name, value) in content(row, CONTENT)?.properties {
             let ValueRef::Binary(bytes) = value.as_value_ref() else { continue };
             if let Some(handle) = KeyHandle::of(bytes) {
                 if self.keys.iter().any(|key| key.handle == handle) {
@@ -164,24 +148,6 @@ fn tokens_of(layout: &Layout) -> Tokens {
     }
     let indexes = layout.indexes().map(|index| layout.index_kind(index));
     indexes.chain([layout.entity_type()]).map(|kind| (kind, tokens.clone())).collect()
-}
-
-/// Returns the statement that reads rows behind one.
-fn page(entry: &TableEntry, last: Option<&(String, String)>) -> Call {
-    let mut params = Params::default();
-    let condition = match last {
-        Some((partition, row)) => {
-            let partition = params.add(Param::Text(escape(partition).into_owned()));
-            let row = params.add(Param::Text(escape(row).into_owned()));
-            format!("WHERE (pk, rk) > ({partition}, {row})")
-        }
-        None => String::new(),
-    };
-    let sql = format!(
-        "SELECT pk, rk, kind, body FROM {} {condition} ORDER BY pk, rk LIMIT {ROWS_AT_ONCE}",
-        entry.rows
-    );
-    Call { sql, params }
 }
 
 /// Returns the keys that nothing is left under.

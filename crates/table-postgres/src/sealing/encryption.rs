@@ -25,6 +25,26 @@ use crate::store::PostgresStore;
 /// A key that is destroyed is gone from the database. What was copied of it before — backups, the archive of its log, a standby
 /// that lags — has the key still, wrapped: to give that up too, [`rewrap`](Self::rewrap) the others with a new key of the
 /// provider's, and destroy the provider's old one.
+///
+/// ```no_run
+/// # use std::sync::Arc;
+/// # use table_core::Entity;
+/// # use table_core::crypt::{MemoryKeys, Scope};
+/// # use table_postgres::PostgresTables;
+/// # #[derive(Entity)]
+/// # #[entity(table = "Payroll", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, #[encrypt] salary: i64 }
+/// # let provider = Arc::new(MemoryKeys::new()?);
+/// let tables = PostgresTables::options().encryption(provider).connect("postgres://app@localhost/app")?;
+/// let (staff, encryption) = (tables.table::<Employee>()?, tables.encryption()?);
+/// encryption.rotate(&Scope::store())?;
+/// // In whatever process: one that was stopped goes on where it was.
+/// let report = staff.reencrypt()?.run()?;
+/// assert_eq!(report.failed, 0);
+/// assert_eq!(encryption.destroy_unused()?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Encryption {
     keys: SharedKeys,

@@ -18,6 +18,8 @@ mod key_rows;
 #[cfg(feature = "encrypt")]
 mod key_store;
 #[cfg(feature = "encrypt")]
+mod reseal;
+#[cfg(feature = "encrypt")]
 mod root;
 #[cfg(feature = "encrypt")]
 mod store_keys;

@@ -14,6 +14,8 @@ mod elsewhere;
 mod migrated;
 mod refused;
 mod releases;
+#[cfg(feature = "encrypt")]
+mod resealed;
 mod resumed;
 #[path = "../support/mod.rs"]
 mod support;

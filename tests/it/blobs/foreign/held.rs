@@ -9,7 +9,7 @@ use table_core::blob::{Blob, SealedBlob};
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store, Value};
 
 use super::{Employee, Report, assert_refused, employee, held, key};
-use crate::blobs::assert_sound;
+use integration_tests::assert_sound;
 
 /// Puts a reference in the place of every empty field of blobs, as builds did that let it in.
 fn let_in(store: &Path, blob: Blob) {

@@ -9,7 +9,8 @@ use table_core::crypt::MemoryKeys;
 use table_core::{Entity, ErrorKind, Store, Stored};
 
 use super::{Employee, assert_refused, employee, held, key};
-use crate::blobs::{assert_sound, bytes};
+use crate::blobs::bytes;
+use integration_tests::assert_sound;
 
 #[test]
 fn entities_move_to_another_store_with_their_blobs() {

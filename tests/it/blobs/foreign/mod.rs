@@ -8,7 +8,7 @@ use integration_tests::Scratch;
 use table_core::blob::Blob;
 use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Result, Store, Ticks, Value};
 
-use super::assert_sound;
+use integration_tests::assert_sound;
 
 /// An employee, who is found by name with a whole copy.
 #[derive(Entity, Clone, Debug, PartialEq)]
