@@ -2,7 +2,7 @@
 //!
 //! By hand there are no rows for copies, no times, no versions of structs and no answer for a change whose connection was lost;
 //! both refuse a key and an address that are taken. `ROWS`, `MILLIS`, `ROUNDS` and `CONNECTIONS` set how much
-//! is done, `ONLY` what.
+//! is done, `ONLY` what. `ONLY=load` loads `ROWS` employees into an empty table, by the library and by `COPY`.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 use table_core::{Entity, Table};
 use table_postgres::PostgresTables;
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls, Statement};
 
 const DEPARTMENTS: u32 = 20;
@@ -87,6 +89,24 @@ impl Hand {
         let change =
             prepare("UPDATE hand SET email = $3, ver = ver + 1 WHERE dept = $1 AND empid = $2 AND ver = $4");
         Self { runtime, client, get, by_email, range, insert, change }
+    }
+
+    /// Copies so many employees into the table.
+    fn load(&self, rows: u32) {
+        let types = [Type::TEXT, Type::INT4, Type::TEXT, Type::TEXT, Type::INT4, Type::TEXT];
+        self.runtime.block_on(async {
+            let sql = "COPY hand (dept, empid, first, last, age, email) FROM STDIN (FORMAT binary)";
+            let mut writer =
+                std::pin::pin!(BinaryCopyInWriter::new(self.client.copy_in(sql).await.unwrap(), &types));
+            for id in 0..rows {
+                let one = employee(id);
+                let empid = i32::try_from(one.id).unwrap();
+                let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+                    [&one.department, &empid, &one.first_name, &one.last_name, &one.age, &one.email];
+                writer.as_mut().write(&values).await.unwrap();
+            }
+            assert_eq!(writer.finish().await.unwrap(), u64::from(rows));
+        });
     }
 
     fn run(&self, work: Work, id: u32, new: u32) {
@@ -178,6 +198,37 @@ fn variable(name: &str, default: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| default.to_owned())
 }
 
+/// Returns how many MiB the process has in memory, and had at the most; 0 where the system does not say.
+fn memory() -> [u64; 2] {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ["VmRSS:", "VmHWM:"].map(|name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kibibytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        kibibytes.unwrap_or_default() / 1_024
+    })
+}
+
+/// Loads so many employees by the library, and by `COPY`.
+fn load(staff: &Table<Employee>, address: &str, rows: u32) {
+    println!("{} MiB in memory", memory()[0]);
+    let begun = Instant::now();
+    let employees = (0..rows).map(|id| {
+        if id > 0 && id % (rows / 5).max(1) == 0 {
+            println!("{id} taken in: {} MiB in memory, {:.1} s", memory()[0], begun.elapsed().as_secs_f64());
+        }
+        employee(id)
+    });
+    let loaded = staff.bulk_insert(employees).unwrap().into_result().unwrap();
+    let library = begun.elapsed().as_secs_f64();
+    assert_eq!(loaded, u64::from(rows));
+    println!("at the most {} MiB in memory", memory()[1]);
+    let hand = Hand::connect(address);
+    let begun = Instant::now();
+    hand.load(rows);
+    let by_hand = begun.elapsed().as_secs_f64();
+    println!("{rows} rows: {library:.1} s, by hand {by_hand:.1} s, {:.2} times", library / by_hand);
+}
+
 fn main() {
     let address = variable("TABLE_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres");
     let rows: u32 = variable("ROWS", "40000").parse().unwrap();
@@ -187,6 +238,9 @@ fn main() {
     let tables = PostgresTables::options().schema(schema).connect(&address).unwrap();
     let staff = tables.table::<Employee>().unwrap();
     set_up(&address);
+    if variable("ONLY", "") == "load" {
+        return load(&staff, &address, rows);
+    }
     thread::scope(|scope| {
         for part in 0..4 {
             let staff = &staff;

@@ -6,9 +6,11 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
+use bytes::Bytes;
+use futures_util::SinkExt;
 use futures_util::future::{join, join_all};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::{Client, CopyInSink, Error, Row, Statement};
 
 use crate::param::{Param, Params};
 
@@ -119,6 +121,24 @@ impl Connection {
         begun?;
         let answers = answers?.into_iter().collect::<Result<_, _>>()?;
         committed.map(|()| answers)
+    }
+
+    /// Returns whether statements stay prepared on the connection.
+    pub(crate) fn prepares(&self) -> bool {
+        self.prepared.is_some()
+    }
+
+    /// Runs a statement that copies rows from what the client sends: these pieces, one after another.
+    pub(crate) async fn copy_in(&self, sql: &str, pieces: Vec<Bytes>) -> Result<(), Error> {
+        let sink: CopyInSink<Bytes> = match self.runnable(sql, &Params::default()).await? {
+            Runnable::Prepared(statement) => self.client.copy_in(&statement).await?,
+            Runnable::Text(sql) => self.client.copy_in(&sql).await?,
+        };
+        let mut sink = pin!(sink);
+        for piece in pieces {
+            sink.send(piece).await?;
+        }
+        sink.finish().await.map(drop)
     }
 
     /// Runs statements without parameters, in one transaction unless they say otherwise.

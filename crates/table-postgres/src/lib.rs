@@ -34,6 +34,7 @@ mod change;
 mod clock;
 mod commit;
 mod connection;
+mod copying;
 mod cursor;
 mod declare;
 mod diagnosis;

@@ -7,15 +7,17 @@ use table_engine::__executor::{self as executor, JobStep, Loader, Plan, Refused,
 use table_engine::{Error, ErrorKind, Result};
 
 use crate::commit::{self, ATTEMPTS, Settled, outrun, settle};
+use crate::copying::{self, Piece};
 use crate::failed::Failed;
 use crate::merge::batches;
 use crate::step::{StepAttempt, StepOutcome, StepWork};
 use crate::store::{ABILITIES, PostgresStore};
 use crate::table::{PostgresTable, own};
-use crate::work::Work;
+use crate::work::{Work, WorkRow};
 
-/// The most plans that are taken in before they are carried out.
-const MOST_PLANS: usize = 512;
+/// The most plans that are taken in before they are carried out, and about the most bytes of their rows.
+const MOST_PLANS: usize = 4_096;
+const MOST_BYTES: usize = 8 << 20;
 
 /// Takes plans in, and carries them out.
 pub(crate) struct PostgresLoader<'t> {
@@ -23,13 +25,15 @@ pub(crate) struct PostgresLoader<'t> {
     /// Of which the plans are, unless each brings its own.
     tables: Vec<&'t dyn TableExec>,
     works: Vec<Work>,
+    /// How many bytes the rows of those have.
+    bytes: usize,
     step: Option<StepWork>,
 }
 
 impl<'t> PostgresLoader<'t> {
     /// Returns one for plans that bring their tables.
     pub(crate) fn new(store: &'t PostgresStore) -> Self {
-        Self { store, tables: Vec::new(), works: Vec::new(), step: None }
+        Self { store, tables: Vec::new(), works: Vec::new(), bytes: 0, step: None }
     }
 
     /// Returns one for plans of rows in these tables, of which this is the first; `None` if they are not of one store.
@@ -47,7 +51,9 @@ impl<'t> PostgresLoader<'t> {
         sealed_at: &SealedAt,
     ) -> Result<(), Refused> {
         ABILITIES.check(plan)?;
-        self.works.push(Work::of(self.store, tables, plan, sealed_at)?);
+        let work = Work::of(self.store, tables, plan, sealed_at)?;
+        self.bytes += work.rows.iter().map(WorkRow::bytes).sum::<usize>();
+        self.works.push(work);
         Ok(())
     }
 
@@ -60,6 +66,29 @@ impl<'t> PostgresLoader<'t> {
     /// Carries out plans of which each happens or fails by itself.
     fn carry_out_each(&self, works: &[Work]) -> Result<Vec<Result<(), Refused>>> {
         let mut done = Vec::with_capacity(works.len());
+        for piece in copying::pieces(works) {
+            match piece {
+                Piece::Copied(works) => self.copy(works, &mut done)?,
+                Piece::Other(works) => self.carry_out_some(works, &mut done)?,
+            }
+        }
+        Ok(done)
+    }
+
+    /// Carries out plans that may be copied together.
+    fn copy(&self, works: &[Work], done: &mut Vec<Result<(), Refused>>) -> Result<()> {
+        let copied = copying::carry_out(self.store, works)?;
+        if copied.iter().all(|copied| !copied) {
+            return self.carry_out_some(works, done);
+        }
+        for (work, copied) in works.iter().zip(copied) {
+            done.push(if copied { Ok(()) } else { self.carry_out_one(work) });
+        }
+        Ok(())
+    }
+
+    /// Carries out plans, those together that one statement may carry out.
+    fn carry_out_some(&self, works: &[Work], done: &mut Vec<Result<(), Refused>>) -> Result<()> {
         for batch in batches(works) {
             if batch.len() > 1 {
                 match commit::commit(self.store, &Work::together(batch)) {
@@ -75,15 +104,17 @@ impl<'t> PostgresLoader<'t> {
                     Err(_) => {}
                 }
             }
-            for work in batch {
-                let committed = commit::commit(self.store, work);
-                if committed.is_ok() {
-                    self.store.tell_of(work);
-                }
-                done.push(committed.map(drop).map_err(|refused| self.located(work, refused)));
-            }
+            done.extend(batch.iter().map(|work| self.carry_out_one(work)));
         }
-        Ok(done)
+        Ok(())
+    }
+
+    fn carry_out_one(&self, work: &Work) -> Result<(), Refused> {
+        let committed = commit::commit(self.store, work);
+        if committed.is_ok() {
+            self.store.tell_of(work);
+        }
+        committed.map(drop).map_err(|refused| self.located(work, refused))
     }
 
     /// Carries out plans and the step that goes with them, or nothing.
@@ -166,11 +197,12 @@ impl Loader for PostgresLoader<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.works.len() >= MOST_PLANS
+        self.works.len() >= MOST_PLANS || self.bytes >= MOST_BYTES
     }
 
     fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
         let works = mem::take(&mut self.works);
+        self.bytes = 0;
         let Some(step) = self.step.take() else { return self.carry_out_each(&works) };
         let StepOutcome { works: done, step: of_step } = self.carry_out_step(&works, &step)?;
         let is_refused = done.iter().any(Result::is_err);

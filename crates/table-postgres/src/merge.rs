@@ -59,7 +59,7 @@ impl<'w> Seen<'w> {
 
 impl Work {
     /// Returns whether another plan may be carried out by one statement with it, if their rows are others.
-    fn goes_with(&self, other: &Self) -> bool {
+    pub(crate) fn goes_with(&self, other: &Self) -> bool {
         let alike = self.is_raw == other.is_raw
             && self.keeps_times == other.keeps_times
             && self.sealed_at == other.sealed_at
@@ -69,6 +69,18 @@ impl Work {
 
     /// Returns the plan of all of these, which go together.
     pub(crate) fn together(works: &[Self]) -> Self {
+        let mut all = Self::without_rows(&works.iter().collect::<Vec<_>>());
+        for work in works {
+            let places: Vec<_> = work.tables.iter().map(|table| all.place_of(table)).collect();
+            let place = |table: usize| places.get(table).copied().unwrap_or_default();
+            let rows = work.rows.iter().map(|row| WorkRow { table: place(row.table), ..row.clone() });
+            all.rows.extend(rows);
+        }
+        all
+    }
+
+    /// Returns what these, which go together, rely on, and the tables that they are of.
+    pub(crate) fn without_rows(works: &[&Self]) -> Self {
         let mut all = Self {
             tables: Vec::new(),
             rows: Vec::new(),
@@ -88,13 +100,14 @@ impl Work {
         let mut partitions = HashSet::new();
         for work in works {
             let places: Vec<_> = work.tables.iter().map(|table| all.place_of(table)).collect();
-            let place = |table: usize| places.get(table).copied().unwrap_or_default();
-            let rows = work.rows.iter().map(|row| WorkRow { table: place(row.table), ..row.clone() });
-            all.rows.extend(rows);
             for kinds in &work.kinds {
-                all.rely_on(place(kinds.table), kinds);
+                all.rely_on(places.get(kinds.table).copied().unwrap_or_default(), kinds);
             }
-            partitions.extend(work.partitions.iter().cloned());
+            for partition in &work.partitions {
+                if !partitions.contains(partition) {
+                    partitions.insert(partition.clone());
+                }
+            }
         }
         all.partitions = partitions.into_iter().collect();
         // In one order for all plans, so that two seldom wait for each other.
@@ -102,7 +115,7 @@ impl Work {
         all
     }
 
-    fn place_of(&mut self, table: &Arc<TableEntry>) -> usize {
+    pub(crate) fn place_of(&mut self, table: &Arc<TableEntry>) -> usize {
         if let Some(place) = self.tables.iter().position(|known| known.id == table.id) {
             return place;
         }

@@ -371,6 +371,15 @@ impl Work {
 }
 
 impl WorkRow {
+    /// Returns about how many bytes the row takes that is written, and its keys.
+    pub(crate) fn bytes(&self) -> usize {
+        let body = match &self.act {
+            WorkAct::Put(body) => body.json.0.len(),
+            WorkAct::Keep | WorkAct::Remove | WorkAct::Merge(_) | WorkAct::Add(_) => 0,
+        };
+        self.partition.len() + self.row.len() + body
+    }
+
     pub(crate) fn refused(&self, error: Error) -> Refused {
         // A row that many entities share has other keys than the one whose change it is of.
         let error = match self.act {
