@@ -20,4 +20,5 @@ export TABLE_POSTGRES TABLE_POSTGRES_LONG=$long
 cargo test --locked "${form[@]}" -p table-postgres --all-features "$@"
 # The typed tests that run on other executors than LMDB.
 cargo test --locked "${form[@]}" -p integration-tests --features postgres \
-  --test maintenance --test messages --test rows --test structures --test typed --test versions -- on_postgres
+  --test derived --test maintenance --test messages --test rows --test secrets --test structures --test typed \
+  --test versions -- on_postgres

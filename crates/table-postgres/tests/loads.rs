@@ -12,7 +12,6 @@ use support::{options, schema, server, server_at, server_port, tables};
 use table_core::{DynamicEntity, Entity, ErrorKind, Query, Table, Value};
 use table_postgres::PostgresTables;
 
-#[expect(clippy::duplicated_attributes, reason = "each index says for itself where its copies lie")]
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
@@ -55,7 +54,7 @@ fn assert_loaded(staff: &Table<Employee>, ids: &[u32]) {
     assert_eq!(found, ids);
     let report = staff.check().unwrap();
     assert!(report.is_sound(), "{report}: {:?}", report.problems);
-    assert_eq!(staff.by_email().count().unwrap(), ids.len() as u64);
+    assert_eq!(staff.by_email().count().unwrap(), u64::try_from(ids.len()).unwrap());
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn values_that_the_server_cannot_hold_as_they_are_come_back() {
         for (name, value) in wanted.properties() {
             match (value, found.get(name)) {
                 (Value::Double(value), Some(Value::Double(found))) if value.is_nan() => {
-                    assert!(found.is_nan())
+                    assert!(found.is_nan());
                 }
                 (value, found) => assert_eq!(found, Some(value), "{name}"),
             }
