@@ -69,8 +69,12 @@ impl Service {
         self.pass(planned.change).await;
         let mut attempt = Attempt { gone: Vec::new(), has_tokens: self.settings.has_tokens };
         for round in 0..ROUNDS {
-            let relied = self.rely(&table, &planned).await?;
+            let mut relied = self.rely(&table, &planned).await?;
             let mut steps = self.steps(&table, &planned, &attempt).await?;
+            if relied.until.is_some_and(|until| Instant::now() >= until) {
+                // What was looked at has taken longer than the lease.
+                relied = self.rely(&table, &planned).await?;
+            }
             steps.retain(|step| !relied.leaves_out(&planned, step));
             let operations: Vec<_> = steps.iter().map(|step| step.operation.clone()).collect();
             let (remote, until) = (table.remote(), relied.until);

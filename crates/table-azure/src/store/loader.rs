@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
 use table_engine::__executor::{
-    Abilities, BoxFuture, Committed, JobStep, Loader, Plan, Refused, SealedAt, TableExec,
+    Abilities, BoxFuture, Committed, Group, JobStep, Loader, Plan, Refused, SealedAt, TableExec,
 };
 use table_engine::{Error, ErrorKind, Result};
 
@@ -31,7 +31,39 @@ struct Taken {
     line: Line,
     /// Whether it adds to rows that many entities have in common.
     adds: bool,
+    place: PlanPlace,
     work: Change,
+}
+
+/// Where a plan's rows lie, for what is said of its refusal.
+struct PlanPlace {
+    table: String,
+    partition: String,
+    /// The keys of its rows, and what is attempted with each.
+    rows: Vec<(String, &'static str)>,
+}
+
+impl PlanPlace {
+    fn of(tables: &[&dyn TableExec], group: &Group<'_>) -> Self {
+        let table = tables.get(group.table).map(|table| table.table_name().to_owned()).unwrap_or_default();
+        let rows = group.rows.iter().map(|row| (row.key.to_owned(), row.act.describe(row.condition)));
+        Self { table, partition: group.partition.to_owned(), rows: rows.collect() }
+    }
+
+    /// Says of a refusal where it is.
+    #[cold]
+    fn located(&self, refused: Refused) -> Refused {
+        let Refused { error, group, row } = refused;
+        // That of a plan of one row is about that row, whatever is wrong.
+        let at = row.or_else(|| (self.rows.len() == 1).then_some(0));
+        let (words, key) = match at.and_then(|at| self.rows.get(at)) {
+            Some((key, words)) => (*words, Some(key)),
+            None => ("commit a batch to", None),
+        };
+        let error = error.attempted(words).table(&self.table).partition(&self.partition);
+        let error = if let Some(key) = key { error.row(key) } else { error };
+        Refused { error, group, row }
+    }
 }
 
 /// A change that is carried out.
@@ -56,7 +88,9 @@ impl<'t> AzureLoader<'t> {
     /// Carries out plans, those of one partition one after another in their order, as far as they may meet.
     fn carry_out_each(&self, plans: Vec<Taken>, meet: bool) -> Result<Vec<Result<(), Refused>>> {
         let mut lines: Vec<(Line, Vec<_>)> = Vec::new();
-        for (at, Taken { line, adds, work }) in plans.into_iter().enumerate() {
+        let mut places = Vec::with_capacity(plans.len());
+        for (at, Taken { line, adds, place, work }) in plans.into_iter().enumerate() {
+            places.push(place);
             match lines.iter_mut().find(|(known, _)| (meet || adds) && *known == line) {
                 Some((_, works)) => works.push((at, work)),
                 None => lines.push((line, vec![(at, work)])),
@@ -77,18 +111,19 @@ impl<'t> AzureLoader<'t> {
             .wait(async move { Ok(stream::iter(lines).buffer_unordered(AT_A_TIME).collect().await) })?;
         let mut done: Vec<_> = done.into_iter().flatten().collect();
         done.sort_unstable_by_key(|(at, _)| *at);
-        Ok(done.into_iter().map(|(_, done)| done).collect())
+        let located = places.iter().zip(done);
+        Ok(located.map(|(place, (_, done))| done.map_err(|refused| place.located(refused))).collect())
     }
 }
 
 impl Loader for AzureLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, _: &SealedAt) -> Result<(), Refused> {
         check(plan)?;
-        let of = plan.groups.last();
-        let line = of.map(|group| (group.table, group.partition.to_owned())).unwrap_or_default();
-        let adds = of.is_some_and(|group| !group.additions.is_empty());
+        let group = plan.groups.last().ok_or_else(|| Refused::whole(explain::missing()))?;
+        let line = (group.table, group.partition.to_owned());
+        let (adds, place) = (!group.additions.is_empty(), PlanPlace::of(&self.tables, group));
         let work = Box::pin(self.store().carrying_out(&self.tables, plan)?);
-        self.plans.push(Taken { line, adds, work });
+        self.plans.push(Taken { line, adds, place, work });
         Ok(())
     }
 
