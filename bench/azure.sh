@@ -52,12 +52,16 @@ fn main() -> table_core::Result<()> {
     Ok(())
 }
 END
-program azure-data-tables 'azure_data_tables = "0.21"' 'azure_storage = "0.21"' 'serde = { version = "1", features = ["derive"] }' \
-  'tokio = { version = "1", features = ["macros", "rt-multi-thread"] }' <<'END'
-use azure_data_tables::prelude::TableServiceClientBuilder;
-use serde::Serialize;
+program azure-data-tables \
+  'azure_data_tables = { version = "0.21", default-features = false, features = ["enable_reqwest_rustls", "hmac_rust"] }' \
+  'azure_storage = { version = "0.21", default-features = false, features = ["enable_reqwest_rustls", "hmac_rust"] }' \
+  'serde = { version = "1", features = ["derive"] }' 'tokio = { version = "1", features = ["macros", "rt-multi-thread"] }' <<'END'
+use azure_data_tables::operations::InsertEntityResponse;
+use azure_data_tables::prelude::TableServiceClient;
+use azure_storage::StorageCredentials;
+use serde::{Deserialize, Serialize};
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Employee {
     #[serde(rename = "PartitionKey")]
     department: String,
@@ -69,13 +73,13 @@ struct Employee {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let staff = TableServiceClientBuilder::emulator().build().table_client("Company");
+    let credentials = StorageCredentials::access_key("acme", std::env::var("KEY")?);
+    let staff = TableServiceClient::new("acme", credentials).table_client("Company");
     let jones = Employee { department: "Sales".into(), id: "empid_000001".into(), name: "Jones".into() };
-    staff.insert::<_, serde_json::Value>(jones)?.await?;
+    let _: InsertEntityResponse<Employee> = staff.insert(&jones)?.await?;
     Ok(())
 }
 END
-sed -i '/^serde = /a serde_json = "1"' "$work/azure-data-tables/Cargo.toml"
 
 echo "$(rustc --version), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg)."
 echo

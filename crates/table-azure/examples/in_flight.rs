@@ -115,10 +115,8 @@ type Waiting = (Instant, oneshot::Sender<()>);
 fn wake(waiting: &mpsc::Receiver<Waiting>) {
     for (due, waits) in waiting {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
-        if waits.send(()).is_err() {
-            // Its connection has ended.
-            continue;
-        }
+        // Whose connection has ended waits no more.
+        waits.send(()).unwrap_or_default();
     }
 }
 

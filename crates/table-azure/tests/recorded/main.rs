@@ -102,7 +102,7 @@ fn each_operation_sends_what_it_did() {
     let mut text = format!("# open, which creates the table\n\n{}", recorder.take());
     for (what, call) in calls(&staff, &tables) {
         call();
-        text.push_str(&format!("# {what}\n\n{}", recorder.take()));
+        text.extend(["# ", what, "\n\n", &*recorder.take()]);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/requests.txt");
     if std::env::var_os("AZURE_RECORD").is_some() {

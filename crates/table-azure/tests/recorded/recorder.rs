@@ -20,7 +20,7 @@ impl Recorder {
         thread::spawn(move || {
             while let Ok((client, _)) = listener.accept() {
                 let keeps = keeps.clone();
-                thread::spawn(move || pass_on(client, server, address, &keeps));
+                thread::spawn(move || pass_on(&client, server, address, &keeps));
             }
         });
         Self { address, requests }
@@ -33,15 +33,15 @@ impl Recorder {
 }
 
 /// Passes the requests of a connection on, until one side ends it.
-fn pass_on(client: TcpStream, server: SocketAddr, own: SocketAddr, keeps: &Mutex<String>) -> Option<()> {
+fn pass_on(mut client: &TcpStream, server: SocketAddr, own: SocketAddr, keeps: &Mutex<String>) -> Option<()> {
     let server = TcpStream::connect(server).ok()?;
-    let (mut asks, mut answers) = (BufReader::new(&client), BufReader::new(&server));
+    let (mut asks, mut answers) = (BufReader::new(client), BufReader::new(&server));
     loop {
         let (head, body) = message(&mut asks)?;
         keeps.lock().unwrap().push_str(&told(&head, &body, own));
         (&server).write_all(&[head.as_bytes(), &body].concat()).ok()?;
         let (head, body) = message(&mut answers)?;
-        (&client).write_all(&[head.as_bytes(), &body].concat()).ok()?;
+        client.write_all(&[head.as_bytes(), &body].concat()).ok()?;
     }
 }
 
@@ -84,18 +84,22 @@ fn told(head: &str, body: &[u8], own: SocketAddr) -> String {
         text.push_str("\n\n");
     }
     let text = text.replace(&own.to_string(), "HOST");
-    let hidden = [
-        ("batch_", |c: char| c.is_ascii_hexdigit()),
-        ("changeset_", |c: char| c.is_ascii_hexdigit()),
-        ("\"TcCommit\":\"", |c: char| c.is_ascii_hexdigit() || c == ';'),
-        ("datetime'", |c: char| c != '\''),
-        ("\"Id\":\"", |c: char| c.is_ascii_digit()),
-    ] as [(&str, fn(char) -> bool); 5];
+    let is_hex: Sign = |c| c.is_ascii_hexdigit();
+    let hidden: [(&str, Sign); 5] = [
+        ("batch_", is_hex),
+        ("changeset_", is_hex),
+        ("\"TcCommit\":\"", |c| c.is_ascii_hexdigit() || c == ';'),
+        ("datetime'", |c| c != '\''),
+        ("\"Id\":\"", |c| c.is_ascii_digit()),
+    ];
     hidden.into_iter().fold(text, |text, (before, is_of_it)| hide(&text, before, is_of_it))
 }
 
+/// Says whether a sign differs from run to run.
+type Sign = fn(char) -> bool;
+
 /// Returns the text with a star in the place of the signs of this sort that follow each of these words.
-fn hide(text: &str, before: &str, is_of_it: fn(char) -> bool) -> String {
+fn hide(text: &str, before: &str, is_of_it: Sign) -> String {
     let mut parts = text.split(before);
     let mut hidden = parts.next().unwrap_or_default().to_owned();
     for part in parts {
