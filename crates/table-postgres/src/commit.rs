@@ -14,7 +14,7 @@ use crate::failed::Failed;
 use crate::param::{Param, Params};
 use crate::pool::Pool;
 use crate::store::PostgresStore;
-use crate::token::Token;
+use crate::token::{self, Token};
 use crate::work::Work;
 
 /// How often a plan is sent again when the server chose another one, or others were quicker.
@@ -132,9 +132,12 @@ async fn ask(commits: &str, connection: &Connection, token: Token) -> Result<Set
         }
         Call { sql, params }
     };
-    // Waits for the plan's transaction, if it is still on its way. If this one is there first, that one is refused.
+    // Waits for the plan's transaction, if it is still on its way. If this one is there first, that one is refused. Some take the
+    // token's lock before they hold any row, so that nothing is held any more when this has waited.
+    let held = token::lock("$1", "$2");
     let take = format!(
-        "INSERT INTO {commits} (session, number, time) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1"
+        "WITH l AS MATERIALIZED (SELECT {held}) INSERT INTO {commits} (session, number, time)
+         SELECT $1, $2, $3 FROM l ON CONFLICT DO NOTHING RETURNING 1"
     );
     let inserted =
         connection.query(&call(take, &[token.session, token.number, NEVER])).await.map_err(of_server)?;

@@ -88,6 +88,11 @@ impl Tokens {
     }
 }
 
+/// Returns the call that takes the lock of a token until its transaction ends, given its parts as a statement names them.
+pub(crate) fn lock(session: &str, number: &str) -> String {
+    format!("pg_advisory_xact_lock(hashint8extended({number}, {session}))")
+}
+
 /// Returns the number that tells a store from all others as bytes: twice, since as many are wanted.
 pub(crate) fn identity_bytes(identity: u64) -> [u8; 16] {
     let mut bytes = [0; 16];

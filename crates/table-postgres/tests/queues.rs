@@ -105,6 +105,30 @@ fn a_connection_may_be_cut_at_any_message() {
     assert!(runs > 60, "{runs}");
 }
 
+/// A receive whose connection was lost may be at work still when its client asks what became of it: what it holds is waited for
+/// then, and not passed over by the next receive.
+#[test]
+fn what_a_lost_receive_holds_is_not_passed_over() {
+    let (proxy, schema) = (Proxy::begin(server_port()), schema());
+    let tables = PostgresTables::options().schema(&schema).connect(&server_at(proxy.port)).unwrap();
+    let queue = numbers(&tables);
+    queue.send_all(&(0..7).collect::<Vec<_>>()).unwrap();
+    assert_eq!(*queue.receive(LONG).unwrap().unwrap(), 0);
+    // It holds its message for long before it says so.
+    support::execute(&format!(
+        "CREATE FUNCTION {schema}.slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF NEW.time >= 0 THEN PERFORM pg_sleep(0.2); END IF; RETURN NEW; END $$;
+         CREATE TRIGGER slow BEFORE INSERT ON {schema}._commits FOR EACH ROW EXECUTE FUNCTION {schema}.slow()"
+    ));
+    for number in 1..7 {
+        // Behind what has the statement carried out, and behind what ends its transaction.
+        proxy.cut_at(1 + i64::try_from(number % 2).unwrap(), Cut::Behind);
+        let received = next(&queue);
+        assert_eq!((*received, received.count()), (number, 1));
+        assert_eq!(proxy.stop(), 1);
+    }
+}
+
 #[test]
 fn a_connection_of_calls_that_are_awaited_may_be_cut_at_any_message() {
     let proxy = Proxy::begin(server_port());

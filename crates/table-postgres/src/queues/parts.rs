@@ -10,7 +10,7 @@ use crate::builder::Builder;
 use crate::catalog::Catalog;
 pub(super) use crate::clock::SERVER_NOW as NOW;
 use crate::param::Param;
-use crate::token::Token;
+use crate::token::{self, Token};
 
 /// The longest time of a message, so that no sum with the time of today is none.
 const LONGEST: i64 = 2_500_000_000_000_000_000;
@@ -108,6 +108,22 @@ impl<'b, 't> QueueStatement<'b, 't> {
             self.tables.queues
         ));
         QueuePart { number, found }
+    }
+
+    /// Adds the part that finds a queue, unless the token's change was given up meanwhile: whoever settles what became of a change
+    /// waits for the token's lock first. Else a statement whose connection was lost, and which is to change nothing any more,
+    /// could hold messages that the next one then passes over.
+    pub(super) fn alive(&mut self, queue: QueuePart, token: Option<Token>) -> QueuePart {
+        let Some(token) = token else { return queue };
+        let params = &mut self.builder.params;
+        let [session, number] = [token.session, token.number].map(|number| params.add(Param::Number(number)));
+        let lock = token::lock(&session, &number);
+        let found = self.builder.part(&format!(
+            "SELECT id, name, is_paused, {lock} FROM {} WHERE NOT EXISTS (SELECT FROM {} WHERE session = {session}
+             AND number = {number})",
+            queue.found, self.tables.commits
+        ));
+        QueuePart { found, ..queue }
     }
 
     /// Adds the parts that send messages to a queue, once the part `after` is done.

@@ -47,6 +47,7 @@ impl Receiving {
         let mut builder = Builder::default();
         let mut statement = QueueStatement::new(&mut builder, tables);
         let queue = statement.queue(queue, false);
+        let queue = statement.alive(queue, token);
         let most = super::limit(self.most);
         let next = next(&mut statement, &queue, most, "FOR UPDATE SKIP LOCKED");
         let dequeues = statement.builder.params.add(Param::Number(self.dequeues.into()));
