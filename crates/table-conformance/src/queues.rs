@@ -34,6 +34,7 @@ fn send(body: &str, unique: Option<&str>) -> Task {
         after: Duration::ZERO,
         lives: None,
         unique: unique.map(Into::into),
+        history: None,
     })
 }
 

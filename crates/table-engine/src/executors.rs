@@ -14,19 +14,21 @@ pub use crate::executor::service_records::{
     Expected, RECORD_NAME_BYTES, RECORD_VALUE_BYTES, RECORDS, RecordOwner, ServiceRecords, too_many,
 };
 pub use crate::executor::{
-    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Conversion, Dropped, EachRow, InPlace,
-    JobRecord, JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnAnswered, OnCommitted,
-    OneSnapshotForEachThread, Outbox, PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues,
-    RangeQuery, Read, ReadSnapshot, RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges,
-    StepRequest, StepSize, TableExec, Take, TakeEach, Transition, VisitEach, check_by_properties, check_drop,
-    check_entity, check_rules, chunk, cursors, cursors_after, declare, note, page, rows_after, views,
+    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Conversion, Dropped, EachMessage,
+    EachRow, InPlace, JobRecord, JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnAnswered,
+    OnCommitted, OneSnapshotForEachThread, Outbox, PageMeter, PageRequest, PeriodsSeen, Position,
+    Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness, Room, RowBound, RowBounds, RowCursor,
+    ScanRanges, StepRequest, StepSize, TableExec, Take, TakeEach, Transition, VisitEach, check_by_properties,
+    check_drop, check_entity, check_rules, chunk, cursors, cursors_after, declare, note, page, rows_after,
+    views,
 };
 #[cfg(feature = "async")]
 pub use crate::executor::{AsyncBackend, AsyncCursor};
 pub use crate::handle::service_records::Records;
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{
-    Answer, ByReceipt, Delivery, PopReceipt, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task,
+    Answer, ByReceipt, Delivery, History, PopReceipt, QueueId, QueueOp, QueueStats, Receipt, Release,
+    Sending, StoredMessage, Task,
 };
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{

@@ -23,9 +23,14 @@ pub struct Listing {
 }
 
 impl Listing {
-    pub(super) fn new(snapshot: Box<dyn BlobSnapshot>, container: Container, prefix: &str) -> Result<Self> {
-        let prefix = prefix.into();
-        let mut listing = Self { snapshot, container, prefix, ahead: Vec::new(), after: None, is_end: false };
+    pub(super) fn new(
+        snapshot: Box<dyn BlobSnapshot>,
+        container: Container,
+        prefix: &str,
+        after: Option<&str>,
+    ) -> Result<Self> {
+        let (prefix, after) = (prefix.into(), after.map(str::to_owned));
+        let mut listing = Self { snapshot, container, prefix, ahead: Vec::new(), after, is_end: false };
         listing.fill()?;
         Ok(listing)
     }

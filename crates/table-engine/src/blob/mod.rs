@@ -245,7 +245,16 @@ impl Container {
     pub fn list(&self, prefix: &str) -> Result<Listing> {
         self.asked("list the blobs of", None, |blobs| {
             name::check_prefix(prefix)?;
-            Listing::new(blobs.read_snapshot()?, self.clone(), prefix)
+            Listing::new(blobs.read_snapshot()?, self.clone(), prefix, None)
+        })
+    }
+
+    /// Returns the blobs whose names begin with this and come behind another name, as they are now. So a long list is gone on with
+    /// without a snapshot that is held all the while.
+    pub fn list_after(&self, prefix: &str, after: &str) -> Result<Listing> {
+        self.asked("list the blobs of", None, |blobs| {
+            name::check_prefix(prefix)?;
+            Listing::new(blobs.read_snapshot()?, self.clone(), prefix, Some(after))
         })
     }
 

@@ -65,7 +65,7 @@ pub(crate) use self::outbox::{Propagator, Remaining};
 pub use self::page_meter::PageMeter;
 pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
-pub use self::queues::{OnAnswered, Queues};
+pub use self::queues::{EachMessage, OnAnswered, Queues};
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
 #[cfg(feature = "access")]
 pub use self::restriction::{RestrictedTable, Rights};

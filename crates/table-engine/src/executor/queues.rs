@@ -1,13 +1,17 @@
 //! What queues ask of an executor.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::Room;
-use crate::error::Result;
-use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats};
+use crate::error::{Error, ErrorKind, Result};
+use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, StoredMessage};
 
 /// What is called with the answers to what was [submitted](Queues::submit).
 pub type OnAnswered = Box<dyn FnOnce(Result<Vec<Answer>>) + Send>;
+
+/// What is called with each message of a queue.
+pub type EachMessage<'e> = &'e mut dyn FnMut(StoredMessage) -> Result<ControlFlow<()>>;
 
 /// The queues of a store.
 ///
@@ -45,6 +49,19 @@ pub trait Queues {
 
     /// Returns the next messages that would be received, so many at most. They stay where they are.
     fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>>;
+
+    /// Gives each message of a queue, those that are hidden or held too, in the order in which they would be received, until
+    /// `each` has enough. All are of one moment.
+    fn stored(&self, queue: QueueId, each: EachMessage<'_>) -> Result<()> {
+        let _ = (queue, each);
+        let because = "the store does not list messages that are hidden";
+        Err(Error::new(ErrorKind::Unsupported).because(because))
+    }
+
+    /// Returns whether messages may be sent with the history that they have in another queue.
+    fn keeps_history(&self) -> bool {
+        false
+    }
 
     /// Returns what a queue counts.
     fn stats(&self, queue: QueueId) -> Result<QueueStats>;

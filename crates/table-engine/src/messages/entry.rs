@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use super::receipt::PopReceipt;
-use super::task::Receipt;
+use super::task::{History, Receipt};
 use super::{ERROR_BYTES, keys};
 use crate::fields::Fields;
 use crate::model::Ticks;
@@ -75,6 +75,12 @@ impl Entry {
     /// Returns the entry of a message that is sent, and hidden for so long first.
     pub fn sent(clock: Clock, after: Duration) -> Self {
         Self { spot: Spot::waiting(clock, after), delivery: 0, count: 0, error: Box::default() }
+    }
+
+    /// Returns the entry of a message that was received so often, and given back so, in the queue that it is copied from.
+    #[must_use]
+    pub fn with_history(self, history: &History) -> Self {
+        Self { count: history.count, error: shortened(&history.error).into(), ..self }
     }
 
     /// Returns whether the message may be received.

@@ -10,6 +10,7 @@ pub mod keys;
 pub mod name;
 mod receipt;
 mod records;
+mod stored;
 mod task;
 
 #[cfg(feature = "queue")]
@@ -17,7 +18,8 @@ pub use entry::Fate;
 pub use entry::{Clock, Entry, Spot};
 pub use receipt::{ByReceipt, PopReceipt};
 pub use records::{Directory, Message, SetDigest, State};
-pub use task::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
+pub use stored::StoredMessage;
+pub use task::{Answer, Delivery, History, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 
 #[cfg(feature = "queue")]
 use std::time::Duration;

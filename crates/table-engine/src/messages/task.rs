@@ -26,6 +26,19 @@ pub struct Sending {
     pub lives: Option<Duration>,
     /// A key that no other message of the queue has, or this one is not sent.
     pub unique: Option<Arc<str>>,
+    /// What became of it in the queue that it is copied from.
+    pub history: Option<History>,
+}
+
+/// What became of a message in the queue that it is copied from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// When it was sent there.
+    pub sent: Ticks,
+    /// How often it was received there.
+    pub count: u32,
+    /// Why it was given back last, or set aside; empty if nobody said.
+    pub error: Box<str>,
 }
 
 /// By what a message is held that was received.

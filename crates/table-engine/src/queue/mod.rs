@@ -7,6 +7,7 @@
 //! The guide of `table-core` has a chapter on them.
 
 pub(crate) mod asking;
+mod moving;
 mod opening;
 pub(crate) mod receipts;
 pub(crate) mod received;
@@ -29,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::executor::{Queues, telemetry};
 use crate::handle::tables::Tables;
 use crate::messages::{Answer, QueueId, QueueOp, Task};
-pub use crate::messages::{PopReceipt, QueueStats};
+pub use crate::messages::{PopReceipt, QueueStats, StoredMessage};
 use crate::telemetry::Messages as Counted;
 
 /// How often a message may be received before it is set aside.

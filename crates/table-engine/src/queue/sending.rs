@@ -68,7 +68,8 @@ impl<'m, T> Message<'m, T> {
             )));
         }
         let body = (self.queue.json.write)(self.value)?.into();
-        Ok(Sending { body, after: self.after, lives: self.lives, unique: self.unique.map(Into::into) })
+        let unique = self.unique.map(Into::into);
+        Ok(Sending { body, after: self.after, lives: self.lives, unique, history: None })
     }
 
     /// Returns the operation that sends it in a transaction.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use table_engine::error::{Error, ErrorKind, Result};
-use table_engine::executor::{OnAnswered, Queues, Room};
+use table_engine::executor::{EachMessage, OnAnswered, Queues, Room};
 use table_engine::messages::{Answer, ByReceipt, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
 use table_engine::plan::{Committed, Refused};
 use table_engine::sorting;
@@ -13,7 +13,7 @@ use table_engine::sorting;
 use super::queues::strange_queue;
 use crate::handle::shared::Shared;
 use crate::open::OptionalDb;
-use crate::queues::{Outcome, WalkedEntry, Work, delivery};
+use crate::queues::{Outcome, WalkedEntry, Work, delivery, stored};
 use crate::write::encoded::QueueOps;
 use crate::write::prepare;
 use crate::write::transaction::clock;
@@ -167,6 +167,25 @@ impl Queues for Shared {
             Ok(found)
         })?;
         found.ok_or_else(no_such_queue)
+    }
+
+    fn stored(&self, queue: QueueId, each: EachMessage<'_>) -> Result<()> {
+        let number = self.own_queue(queue)?;
+        let now = clock();
+        let listed = self.look(|view, _| {
+            view.in_order(number, now, |WalkedEntry { id, entry, .. }| {
+                let message = view.message(number, id)?;
+                if entry.fate(message.expires, now, u32::MAX) == Fate::Expire {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                each(stored(id, &entry, &message, now))
+            })
+        })?;
+        listed.ok_or_else(no_such_queue)
+    }
+
+    fn keeps_history(&self) -> bool {
+        true
     }
 
     fn stats(&self, queue: QueueId) -> Result<QueueStats> {

@@ -18,7 +18,7 @@ pub(crate) use self::outbox::{EntryWork, FoundEntry};
 pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
 pub(crate) use self::service::{ServiceWork, Wanted, missed};
 #[cfg(feature = "queue")]
-pub(crate) use self::tasks::delivery;
+pub(crate) use self::tasks::{delivery, stored};
 pub(crate) use self::view::View;
 #[cfg(feature = "queue")]
 pub(crate) use self::view::WalkedEntry;

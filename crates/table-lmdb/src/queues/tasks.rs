@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::messages::{
-    Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, Task, keys, name,
+    Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, StoredMessage, Task, keys, name,
 };
 use table_engine::model::Ticks;
 
@@ -97,8 +97,13 @@ impl QueueOverlay<'_> {
         state.totals.sent = state.totals.sent.wrapping_add(1);
         let expires = sending.lives.map(|lives| clock.now.checked_add(lives).unwrap_or(Ticks::MAX));
         let unique = sending.unique.as_deref();
-        self.add_message(queue, id, &Message { sent: clock.store, expires, unique, text: &sending.body })?;
-        self.add_entry(queue, id, &Entry::sent(clock, sending.after))?;
+        let (mut sent, mut entry) = (clock.store, Entry::sent(clock, sending.after));
+        if let Some(history) = &sending.history {
+            sent = history.sent;
+            entry = entry.with_history(history);
+        }
+        self.add_message(queue, id, &Message { sent, expires, unique, text: &sending.body })?;
+        self.add_entry(queue, id, &entry)?;
         Ok(Answer::Sent { id, is_new: true })
     }
 
@@ -311,5 +316,19 @@ pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Deliver
         expires: message.expires,
         error: Some(entry.error.clone()).filter(|error| !error.is_empty()),
         body: message.text.into(),
+    }
+}
+
+/// Returns a message as it stands at a time.
+pub(crate) fn stored(id: u64, entry: &Entry, message: &Message<'_>, now: Ticks) -> StoredMessage {
+    StoredMessage {
+        id,
+        text: message.text.into(),
+        sent: message.sent,
+        expires: message.expires,
+        hidden_until: entry.until().filter(|_| !entry.is_visible(now)),
+        count: entry.count,
+        error: Some(entry.error.clone()).filter(|error| !error.is_empty()),
+        unique: message.unique.map(Into::into),
     }
 }

@@ -127,6 +127,23 @@ impl<'t> View<'t> {
         })
     }
 
+    /// Gives each message of a queue in the order in which they would be received at a time: those that were hidden and show by
+    /// then, those that are ready, and those that are hidden still.
+    pub(crate) fn in_order(
+        &self,
+        queue: u32,
+        now: Ticks,
+        mut each: impl FnMut(WalkedEntry<'t>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if !self.shown(queue, now, None, &mut each)? || !self.ready(queue, None, &mut each)? {
+            return Ok(());
+        }
+        self.shown(queue, Ticks::MAX, None, |walked| {
+            if walked.entry.is_visible(now) { Ok(ControlFlow::Continue(())) } else { each(walked) }
+        })?;
+        Ok(())
+    }
+
     /// Returns the entry of a message that is hidden, which must be there.
     pub(super) fn lease(&self, queue: u32, id: u64) -> Result<(&'t [u8], Entry)> {
         let key = keys::lease(queue, id);

@@ -6,7 +6,7 @@ use super::backend::RestrictedBackend;
 use super::checks::{Check, is_on};
 use super::limits::rights_of_task;
 use crate::error::Result;
-use crate::executor::{OnAnswered, Queues, Rights, Room};
+use crate::executor::{EachMessage, OnAnswered, Queues, Rights, Room};
 use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats};
 
 impl RestrictedBackend {
@@ -74,6 +74,16 @@ impl Queues for RestrictedBackend {
         self.limits.check(Rights::READ)?;
         self.check_queue(queue)?;
         self.inner.queues()?.peek(queue, most)
+    }
+
+    fn stored(&self, queue: QueueId, each: EachMessage<'_>) -> Result<()> {
+        self.limits.check(Rights::READ)?;
+        self.check_queue(queue)?;
+        self.inner.queues()?.stored(queue, each)
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.inner.queues().is_ok_and(Queues::keeps_history)
     }
 
     fn stats(&self, queue: QueueId) -> Result<QueueStats> {

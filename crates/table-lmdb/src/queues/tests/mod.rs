@@ -35,7 +35,7 @@ fn ask(store: &Store, queue: QueueId, tasks: Vec<Task>) -> Result<Vec<Answer>> {
 }
 
 fn sending(text: &str) -> Sending {
-    Sending { body: Arc::from(text), after: Duration::ZERO, lives: None, unique: None }
+    Sending { body: Arc::from(text), after: Duration::ZERO, lives: None, unique: None, history: None }
 }
 
 fn receive(
