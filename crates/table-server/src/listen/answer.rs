@@ -73,6 +73,8 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
         "http.response.status_code" = Empty,
         "error.type" = Empty,
     );
+    #[cfg(feature = "opentelemetry")]
+    super::trace_context::join(&span, request.headers());
     let response = asked(shared, peer, request).instrument(span.clone()).await;
     if let Some(Operation(name)) = response.extensions().get() {
         span.record("db.operation.name", name);

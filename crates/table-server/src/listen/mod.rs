@@ -15,6 +15,8 @@ mod refusal;
 mod server;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "opentelemetry")]
+mod trace_context;
 mod watched;
 
 pub use self::counters::Counters;
