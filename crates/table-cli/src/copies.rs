@@ -110,22 +110,32 @@ impl<'k> WholeEntity<'k> {
         Ok(all)
     }
 
-    /// Returns the copy that an index has of the entity, if the layout says all of it.
-    pub(crate) fn made(&self, index: &IndexInfo) -> Option<DynamicEntity> {
-        let seals = self.kind.properties().iter().any(|property| property.encrypted);
-        if seals || self.kind.is_signed() || index.sparse || index.shared || index.eventual {
-            return None;
+    /// Returns the copy that an index has of the entity, or why that can't be told by what is noted of the kind.
+    pub(crate) fn made(&self, index: &IndexInfo) -> std::result::Result<DynamicEntity, String> {
+        let obstacles = [
+            (
+                self.kind.properties().iter().any(|property| property.encrypted),
+                "the kind seals values, and only its struct's writes seal them in a copy",
+            ),
+            (self.kind.is_signed(), "the kind's rows are signed, which only its struct's writes do"),
+            (index.sparse, "a function of the struct says which entities have a row there"),
+            (index.shared, "many entities give its rows together"),
+            (index.eventual, "its rows follow later, which a program with the struct sees to"),
+        ];
+        if let Some((_, why)) = obstacles.iter().find(|(is_so, _)| *is_so) {
+            return Err((*why).to_owned());
         }
-        let (partition, key) = self.keys_in(index).ok()?;
+        let (partition, key) = self.keys_in(index)?;
         let design = self.kind.design();
-        let row = design.rows.iter().find(|row| row.role == RowRole::Copy && row.name == index.name)?;
+        let row = design.rows.iter().find(|row| row.role == RowRole::Copy && row.name == index.name);
+        let row = row.ok_or_else(|| "what its rows hold is not noted".to_owned())?;
         let mut made = DynamicEntity::new(partition, key).with(ENTITY_TYPE, &*index.entity_type);
         for held in &row.holds {
             if let Some(value) = self.get(&held.name) {
                 made.set(&held.name, value.clone());
             }
         }
-        Some(made)
+        Ok(made)
     }
 
     fn copy(&self, store: &Tables, index: IndexInfo, row: Option<&DesignRow>) -> Result<CopyRow> {

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use table_core::Tables;
 use table_core::typed::JobInfo;
 
+use super::repair::{Mended, repair};
 use crate::failure::{Exit, Failure};
 use crate::output::Cell;
 use crate::session::Session;
@@ -19,7 +20,7 @@ pub(crate) struct Jobs {
 /// What to do with a job.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Go on with a job, which takes the struct of its kind
+    /// Go on with a job: a repair, or what the struct of its kind is there for
     Resume(Named),
     /// Give a job up: what it has done stays done
     Cancel(Named),
@@ -87,6 +88,10 @@ impl Named {
         let job = self.find(&tables)?;
         let mut words = job.name.split(' ');
         let (word, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_declared = session.declared(&job.table, kind).is_some();
+        if !is_declared && word == "repair" {
+            return repair_by_layout(session, &tables, &job);
+        }
         let Some(declared) = session.declared(&job.table, kind) else {
             return Err(Failure::Refused(format!(
                 "`{}` goes on by the struct of `{kind}`, which this program has not: one that adds it by \
@@ -108,4 +113,20 @@ impl Named {
         session.note(format!("`{}` has ended: {changed} changed", job.name));
         Ok(Exit::Done)
     }
+}
+
+/// Goes on with a repair without the struct of its kind: the copies that what is noted of the kind says are mended, and the job
+/// has ended if none is left.
+fn repair_by_layout(session: &mut Session<'_>, tables: &Tables, job: &JobInfo) -> Result<Exit, Failure> {
+    let Mended { mended, left } = repair(session)?;
+    if left > 0 {
+        return Err(Failure::Refused(format!(
+            "`{}` has not ended: {mended} copies are mended, and {left} are left, which take the struct: a program that adds it by \
+             `Cli::new().kind::<..>()` goes on",
+            job.name
+        )));
+    }
+    tables.cancel_job(job)?;
+    session.note(format!("`{}` has ended: {mended} changed", job.name));
+    Ok(Exit::Done)
 }

@@ -91,6 +91,11 @@ impl Query {
                 "{left_out} values have no column: name the properties by --select, or take --format jsonl"
             ));
         }
+        if let (Err(Failure::Store(error)), false) = (&done, self.rev)
+            && error.kind().is_damage()
+        {
+            session.note("rows behind the damaged one may be read from the other end: --rev");
+        }
         done?;
         if let (Some(rest), true) = (pages.rest(), self.page.is_some()) {
             session.note(format!("more: --after {rest}"));

@@ -1,5 +1,7 @@
 //! `tables repair`: copies that do not agree with their entities are written anew.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use table_core::introspect::{KindInfo, RowOf};
 use table_core::store::Problem;
@@ -22,35 +24,7 @@ const ATTEMPTS: usize = 16;
 impl Repair {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         session.demand_write("repair")?;
-        let store = session.store("repair")?;
-        let kinds = session.kinds()?;
-        let mut mended: u64 = 0;
-        // The structs know all that there is to be known.
-        for declared in &*session.all_declared() {
-            mended = mended.saturating_add(declared.repair(&store)?.mended);
-        }
-        let report = store.check()?;
-        if !report.problems.is_empty() {
-            return Err(Failure::Refused(format!(
-                "{} problems are damage, which no repair mends: `tables check` lists them; take the store from a backup",
-                report.problems.len()
-            )));
-        }
-        for problem in &report.wrong_copies {
-            match mend(&store, &kinds, problem) {
-                Ok(()) => {}
-                Err(Failure::Store(error)) if !error.kind().stops() => {
-                    session.note(format!("{problem}: {error}"));
-                }
-                Err(failure) => return Err(failure),
-            }
-        }
-        let left = store.check()?.wrong_copies.len();
-        let by_layout = report.wrong_copies.len().saturating_sub(left);
-        mended = mended.saturating_add(u64::try_from(by_layout).unwrap_or(u64::MAX));
-        if left > 0 {
-            session.note("what is left takes the struct of its kind: a program that adds it by `Cli::new().kind::<..>()`");
-        }
+        let Mended { mended, left } = repair(session)?;
         session.output().facts(vec![
             ("mended".to_owned(), Cell::count(mended)),
             ("left".to_owned(), Cell::count(left)),
@@ -59,56 +33,118 @@ impl Repair {
     }
 }
 
-/// Mends what is wrong with a row: the copies of its entity are written anew, and a copy of no entity goes. What only a struct
-/// knows is left as it is.
-fn mend(store: &Store, kinds: &Kinds, problem: &Problem) -> Result<(), Failure> {
-    let (Some(name), Some((partition, row))) = (&problem.table, &problem.row) else { return Ok(()) };
-    let table = store.dynamic_table(name)?;
-    let Some(found) = table.get(partition, row)? else { return Ok(()) };
-    let Some((kind, of)) = kinds.identify(name, &found) else { return Ok(()) };
-    let kind = kinds.owner(kind);
-    let own = store.dynamic_table(kind.entities_table())?;
-    let key = match of {
-        RowOf::Entity => (partition.clone(), row.clone()),
-        // What a part held is nowhere else, and what many entities give together is counted anew by the struct.
-        RowOf::Part(_) => return Ok(()),
-        _ => match owners::entity_of(kind, &table, &found)? {
-            Some(key) => key,
-            None => return Ok(()),
-        },
-    };
-    let entity = write_copies(store, &own, kind, &key)?;
-    let is_of_entity =
-        entity.is_some_and(|entity| owners::has_copy_at(kind, &table, &entity, (partition, row)));
-    if of != RowOf::Entity && !is_of_entity {
-        table.raw().delete(partition, row)?;
-    }
-    Ok(())
+/// What a repair came to.
+pub(super) struct Mended {
+    pub(super) mended: u64,
+    pub(super) left: usize,
 }
 
-/// Writes the copies of an entity that do not agree with it; returns the entity. One that is changed meanwhile is read again.
-fn write_copies(
-    store: &Store,
-    own: &DynamicTable,
-    kind: &KindInfo,
-    key: &(String, String),
-) -> Result<Option<DynamicEntity>, Failure> {
-    let mut known = own.get(&key.0, &key.1)?;
-    for _ in 0..ATTEMPTS {
-        let Some(entity) = known else { return Ok(None) };
-        let whole = WholeEntity::gather(own, kind, &entity)?;
-        let copies = whole.copies(store)?;
-        for index in kind.indexes() {
-            let is_wrong = copies.iter().any(|copy| copy.name == index.name && !copy.state.is_sound());
-            if let Some(made) = whole.made(&index).filter(|_| is_wrong) {
-                store.dynamic_table(&index.table)?.raw().put(&made)?;
+/// Mends what can be mended, by the structs that there are and else by what is noted of the kinds; a note says what is left.
+pub(super) fn repair(session: &mut Session<'_>) -> Result<Mended, Failure> {
+    let store = session.store("repair")?;
+    let kinds = session.kinds()?;
+    let mut mended: u64 = 0;
+    // The structs know all that there is to be known.
+    for declared in &*session.all_declared() {
+        mended = mended.saturating_add(declared.repair(&store)?.mended);
+    }
+    let report = store.check()?;
+    if !report.problems.is_empty() {
+        return Err(Failure::Refused(format!(
+            "{} problems are damage, which no repair mends: `tables check` lists them; take the store from a backup",
+            report.problems.len()
+        )));
+    }
+    let mut mending = Mending { store: &store, kinds: &kinds, left: BTreeMap::new() };
+    for problem in &report.wrong_copies {
+        match mending.mend(problem) {
+            Ok(()) => {}
+            Err(Failure::Store(error)) if !error.kind().stops() => {
+                session.note(format!("{problem}: {error}"));
             }
-        }
-        known = own.get(&key.0, &key.1)?;
-        if known.as_ref().and_then(DynamicEntity::etag) == entity.etag() {
-            return Ok(Some(entity));
+            Err(failure) => return Err(failure),
         }
     }
-    let error = Error::new(ErrorKind::ConditionNotMet).because("others change the entity again and again");
-    Err(error.table(own.name()).partition(&key.0).row(&key.1).into())
+    let reasons = mending.left;
+    let left = store.check()?.wrong_copies.len();
+    let by_layout = report.wrong_copies.len().saturating_sub(left);
+    mended = mended.saturating_add(u64::try_from(by_layout).unwrap_or(u64::MAX));
+    if left > 0 {
+        for (index, why) in reasons {
+            session.note(format!("`{index}` is left as it is: {why}"));
+        }
+        session.note(
+            "what is left takes the struct of its kind: a program that adds it by `Cli::new().kind::<..>()`",
+        );
+    }
+    Ok(Mended { mended, left })
+}
+
+/// A repair by what is noted of the kinds.
+struct Mending<'m> {
+    store: &'m Store,
+    kinds: &'m Kinds,
+    /// Why an index is left as it is, by the names of its kind and its own.
+    left: BTreeMap<String, String>,
+}
+
+impl Mending<'_> {
+    /// Mends what is wrong with a row: the copies of its entity are written anew, and a copy of no entity goes. What only a struct
+    /// knows is left as it is.
+    fn mend(&mut self, problem: &Problem) -> Result<(), Failure> {
+        let (Some(name), Some((partition, row))) = (&problem.table, &problem.row) else { return Ok(()) };
+        let table = self.store.dynamic_table(name)?;
+        let Some(found) = table.get(partition, row)? else { return Ok(()) };
+        let Some((kind, of)) = self.kinds.identify(name, &found) else { return Ok(()) };
+        let kind = self.kinds.owner(kind);
+        let own = self.store.dynamic_table(kind.entities_table())?;
+        let key = match of {
+            RowOf::Entity => (partition.clone(), row.clone()),
+            // What a part held is nowhere else, and what many entities give together is counted anew by the struct.
+            RowOf::Part(_) => return Ok(()),
+            _ => match owners::entity_of(kind, &table, &found)? {
+                Some(key) => key,
+                None => return Ok(()),
+            },
+        };
+        let entity = self.write_copies(&own, kind, &key)?;
+        let is_of_entity =
+            entity.is_some_and(|entity| owners::has_copy_at(kind, &table, &entity, (partition, row)));
+        if of != RowOf::Entity && !is_of_entity {
+            table.raw().delete(partition, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the copies of an entity that do not agree with it; returns the entity. One that is changed meanwhile is read again.
+    fn write_copies(
+        &mut self,
+        own: &DynamicTable,
+        kind: &KindInfo,
+        key: &(String, String),
+    ) -> Result<Option<DynamicEntity>, Failure> {
+        let mut known = own.get(&key.0, &key.1)?;
+        for _ in 0..ATTEMPTS {
+            let Some(entity) = known else { return Ok(None) };
+            let whole = WholeEntity::gather(own, kind, &entity)?;
+            let copies = whole.copies(self.store)?;
+            for index in kind.indexes() {
+                let of_index = copies.iter().filter(|copy| copy.name == index.name);
+                if of_index.clone().all(|copy| copy.state.is_sound()) {
+                    continue;
+                }
+                match whole.made(&index) {
+                    Ok(made) => drop(self.store.dynamic_table(&index.table)?.raw().put(&made)?),
+                    Err(why) => drop(self.left.insert(format!("{}.{}", kind.kind(), index.name), why)),
+                }
+            }
+            known = own.get(&key.0, &key.1)?;
+            if known.as_ref().and_then(DynamicEntity::etag) == entity.etag() {
+                return Ok(Some(entity));
+            }
+        }
+        let error =
+            Error::new(ErrorKind::ConditionNotMet).because("others change the entity again and again");
+        Err(error.table(own.name()).partition(&key.0).row(&key.1).into())
+    }
 }
