@@ -43,6 +43,9 @@ pub(crate) struct Options {
     /// How to print what went wrong
     #[arg(id = "global-errors", long = "errors", global = true, value_enum, default_value_t = ErrorFormat::Text, hide = true)]
     pub(crate) errors: ErrorFormat,
+    /// No progress and no remarks: the output and errors alone
+    #[arg(id = "global-quiet", long = "quiet", global = true, hide = true)]
+    pub(crate) quiet: bool,
 }
 
 impl Options {

@@ -13,7 +13,7 @@ use crate::declared::{Declared, Kind};
 use crate::failure::{Exit, Failure};
 use crate::help;
 use crate::output::{Format, Output};
-use crate::session::Session;
+use crate::session::{Session, Terminals};
 
 /// The command line, and what a program adds to it.
 #[derive(Default)]
@@ -80,7 +80,10 @@ impl Cli {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
         let mut out = BufWriter::with_capacity(64 << 10, stdout.lock());
-        let exit = self.run_with(std::env::args_os(), &mut out, &mut io::stderr().lock(), is_terminal);
+        // The bar of progress is drawn by another thread: this one does not hold the stream.
+        let mut err = io::stderr();
+        let terminals = Terminals { out: is_terminal, err: err.is_terminal() };
+        let exit = self.run_on(std::env::args_os(), &mut out, &mut err, terminals);
         ExitCode::from(exit.code())
     }
 
@@ -92,6 +95,16 @@ impl Cli {
         out: &mut dyn Write,
         err: &mut dyn Write,
         is_terminal: bool,
+    ) -> Exit {
+        self.run_on(arguments, out, err, Terminals { out: is_terminal, err: false })
+    }
+
+    fn run_on(
+        self,
+        arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+        terminals: Terminals,
     ) -> Exit {
         let matches = help::command().try_get_matches_from(arguments);
         let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
@@ -105,9 +118,10 @@ impl Cli {
             }
         };
         let errors = args.options.errors;
-        let preset = if is_terminal { Format::Table } else { Format::Jsonl };
+        let preset = if terminals.out { Format::Table } else { Format::Jsonl };
         let format = args.options.format.unwrap_or(preset);
         let mut session = Session::new(args.options, Output::new(out, format), self.declared.into());
+        session.set_terminals(terminals);
         let done = args.command.run(&mut session);
         report(&mut session, done, errors, err)
     }
@@ -123,8 +137,11 @@ pub(crate) fn report(
     // What was printed before a failure stands before its message.
     let flushed = session.output().flush().map_err(Failure::Output);
     let done = done.and_then(|exit| flushed.map(|()| exit));
-    for note in session.take_notes() {
-        drop(writeln!(err, "{note}"));
+    let notes = session.take_notes();
+    if !session.options().quiet {
+        for note in notes {
+            drop(writeln!(err, "{note}"));
+        }
     }
     match done {
         Ok(exit) => exit,

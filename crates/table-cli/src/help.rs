@@ -27,10 +27,12 @@ Options of every command:
   --keys FILE      Key ring that opens sealed values [TABLES_PASSPHRASE]
   --format FORMAT  table (on a terminal), jsonl (in a pipe), json, csv, md, line
   --errors FORMAT  text or json
+  --quiet          No bar of progress, and no remarks
 ";
 
 /// What stands below the help of each command.
-const AFTER: &str = "--store, --write, --keys, --format and --errors go with every command: tables --help";
+const AFTER: &str =
+    "--store, --write, --keys, --format, --errors and --quiet go with every command: tables --help";
 
 /// Returns the command line, with the help of `tables` itself.
 pub(crate) fn command() -> clap::Command {

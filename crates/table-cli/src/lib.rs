@@ -8,6 +8,7 @@
 
 mod advice;
 mod args;
+mod bar;
 mod cli;
 mod commands;
 mod copies;

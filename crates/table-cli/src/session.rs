@@ -5,6 +5,7 @@ use std::rc::Rc;
 use table_core::{DynamicTable, ErrorKind, Store, Tables};
 
 use crate::args::Options;
+use crate::bar::Bar;
 use crate::declared::Declared;
 use crate::failure::Failure;
 use crate::kinds::Kinds;
@@ -18,11 +19,34 @@ pub(crate) struct Session<'o> {
     opened: Option<Opened>,
     declared: Rc<[Box<dyn Declared>]>,
     notes: Vec<String>,
+    terminals: Terminals,
+}
+
+/// Which of the streams a person looks at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terminals {
+    /// The standard output.
+    pub(crate) out: bool,
+    /// The standard error.
+    pub(crate) err: bool,
 }
 
 impl<'o> Session<'o> {
     pub(crate) fn new(options: Options, output: Output<'o>, declared: Rc<[Box<dyn Declared>]>) -> Self {
-        Self { options, output, opened: None, declared, notes: Vec::new() }
+        let terminals = Terminals::default();
+        Self { options, output, opened: None, declared, notes: Vec::new(), terminals }
+    }
+
+    /// Says which of the streams a person looks at.
+    pub(crate) fn set_terminals(&mut self, terminals: Terminals) {
+        self.terminals = terminals;
+    }
+
+    /// Returns a bar of progress, which is drawn if a person looks at the standard error and wants one. `prints` says that the
+    /// command prints meanwhile: then a bar would stand among what it prints on a terminal.
+    pub(crate) fn bar(&self, prints: bool) -> Bar {
+        let Terminals { out, err } = self.terminals;
+        if err && !self.options.quiet && !(prints && out) { Bar::on_terminal() } else { Bar::default() }
     }
 
     /// Returns where the command prints.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "azure")]
-use table_azure::AzureTables;
+use table_azure::{AzureOptions, AzureTables};
 use table_core::crypt::KeyRing;
 use table_core::store::{OpenOptions, Propagate};
 use table_core::{Error, ErrorKind, Store, Tables};
@@ -82,13 +82,19 @@ impl Source {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => {
-                without_keys(options, "PostgreSQL")?;
-                Ok(Opened::Postgres(PostgresTables::connect(address)?))
+                let mut store = PostgresTables::options().propagate_by_hand(true);
+                if let Some(ring) = ring(options)? {
+                    store = store.encryption(ring);
+                }
+                Ok(Opened::Postgres(store.connect(address)?))
             }
             #[cfg(feature = "azure")]
             Self::Azure(connection) => {
-                without_keys(options, "the Table service")?;
-                Ok(Opened::Azure(AzureTables::connect(connection)?))
+                let mut store = AzureOptions::new().propagate_manually();
+                if let Some(ring) = ring(options)? {
+                    store = store.encryption(ring);
+                }
+                Ok(Opened::Azure(store.connect(connection)?))
             }
         }
     }
@@ -134,16 +140,6 @@ fn ring(options: &Options) -> Result<Option<Arc<KeyRing>>, Failure> {
     Ok(Some(Arc::new(ring)))
 }
 
-#[cfg(any(feature = "azure", feature = "postgres"))]
-fn without_keys(options: &Options, of: &str) -> Result<(), Failure> {
-    if options.keys.is_none() {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!(
-        "--keys opens what a store in a directory has sealed, and this one is on {of}"
-    )))
-}
-
 #[cfg(not(all(feature = "azure", feature = "postgres")))]
 fn without(feature: &str) -> Failure {
     Failure::Usage(format!("this binary was built without the feature {feature}"))
@@ -173,6 +169,13 @@ impl Opened {
             #[cfg(feature = "azure")]
             Self::Azure(tables) => tables,
         }
+    }
+
+    /// Returns how many rows a table has, if the store counts them.
+    pub(crate) fn rows_of(&self, table: &str) -> Option<u64> {
+        let stats = self.directory("stats").ok()?.stats().ok()?;
+        let found = stats.tables.into_iter().find(|known| known.name.eq_ignore_ascii_case(table));
+        found.map(|found| found.entities)
     }
 
     /// Returns the store in a directory, which alone has this ability.

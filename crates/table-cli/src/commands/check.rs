@@ -3,6 +3,7 @@
 use clap::Args;
 use table_core::store::Problem;
 
+use crate::bar::Unit;
 use crate::failure::{Exit, Failure};
 use crate::output::{Cell, Format};
 use crate::session::Session;
@@ -13,7 +14,11 @@ pub(crate) struct Check {}
 
 impl Check {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
-        let report = session.store("check")?.check()?;
+        let store = session.store("check")?;
+        let bar = session.bar(false);
+        bar.begin("check", None, Unit::Rows);
+        let report = store.check()?;
+        drop(bar);
         let counts = [
             ("tables", report.tables),
             ("rows", report.rows),

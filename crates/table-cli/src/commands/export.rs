@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use table_core::{ErrorKind, Filter, Tables};
+use table_core::{ErrorKind, Filter};
 
-use crate::data::export::{Exported, to_file, to_output};
+use crate::bar::{Bar, Unit};
+use crate::data::export::{Exported, Exporting};
 use crate::data::files::failed;
 use crate::data::form::Form;
 use crate::data::manifest::{self, Listed};
@@ -15,6 +16,7 @@ use crate::data::{open, refused};
 use crate::failure::{Exit, Failure};
 use crate::output::Cell;
 use crate::session::Session;
+use crate::source::Opened;
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
@@ -71,31 +73,49 @@ impl Export {
             has_keys: session.options().keys.is_some(),
         };
         let opened = open::to_read(open::name(session.options())?, session.options())?;
-        let tables = opened.tables();
+        let bar = session.bar(self.output.is_none());
+        let whole = Whole { opened: &opened, wanted: &wanted, form: self.form, bar: &bar };
         match (&self.table, &self.output) {
             (Some(table), None) => {
-                let exported = to_output(tables, table, &wanted, self.form, session.output())?;
+                let exported = whole.exporting(table).to_output(session.output())?;
+                drop(bar);
                 refuse_sealed(&[&exported])
             }
             (Some(table), Some(path)) => {
-                let exported = to_file(tables, table, &wanted, self.form, path)?;
+                let exported = whole.exporting(table).to_file(path)?;
+                drop(bar);
                 report(session, &[(table.clone(), path.clone(), exported)])
             }
             (None, Some(directory)) => {
-                let done = self.whole(tables, &wanted, directory)?;
+                let done = whole.to_files(directory)?;
+                drop(bar);
                 report(session, &done)
             }
             (None, None) => Err(Failure::Usage("name a table, or give --all and -o DIRECTORY".into())),
         }
     }
+}
+
+/// A store whose tables are written, and how.
+struct Whole<'w> {
+    opened: &'w Opened,
+    wanted: &'w Wanted,
+    form: Form,
+    bar: &'w Bar,
+}
+
+impl Whole<'_> {
+    fn exporting<'e>(&'e self, table: &'e str) -> Exporting<'e> {
+        // Which rows a filter or a kind finds is not known before.
+        let is_all = self.wanted.filter.is_none() && self.wanted.kind.is_none() && !self.wanted.entities_only;
+        let rows = if is_all { self.opened.rows_of(table) } else { None };
+        self.bar.begin(format!("export {table}"), rows, Unit::Rows);
+        let Self { opened, wanted, form, bar } = *self;
+        Exporting { tables: opened.tables(), table, wanted, form, bar }
+    }
 
     /// Writes every table to a directory, and the list of them at last: a directory without one is not whole.
-    fn whole(
-        &self,
-        tables: &Tables,
-        wanted: &Wanted,
-        directory: &Path,
-    ) -> Result<Vec<(String, PathBuf, Exported)>, Failure> {
+    fn to_files(&self, directory: &Path) -> Result<Vec<(String, PathBuf, Exported)>, Failure> {
         fs::create_dir_all(directory).map_err(|error| failed("make", directory, error))?;
         let mut entries = fs::read_dir(directory).map_err(|error| failed("read", directory, error))?;
         if entries.next().is_some() {
@@ -103,10 +123,10 @@ impl Export {
             return Err(Failure::Usage(text));
         }
         let (mut done, mut listed) = (Vec::new(), Vec::new());
-        for table in tables.tables()? {
+        for table in self.opened.tables().tables()? {
             let file = format!("{table}.{}", self.form.extension());
             let path = directory.join(&file);
-            let exported = to_file(tables, &table, wanted, self.form, &path)?;
+            let exported = self.exporting(&table).to_file(&path)?;
             listed.push(Listed::new(&table, &file, &exported));
             done.push((table, path, exported));
         }

@@ -8,13 +8,15 @@ use clap::Args;
 use table_core::Tables;
 
 use super::export::count;
+use crate::bar::{Bar, Unit};
 use crate::data::blobs::BlobReader;
 use crate::data::blobs::contents::Contents;
 use crate::data::counts::Counts;
 use crate::data::files;
 use crate::data::import::Import as Run;
-use crate::data::journal::{ImportOf, Journal, Progress};
+use crate::data::journal::{ImportOf, Journal};
 use crate::data::load::{Loader, Mode, Writing};
+use crate::data::notes::Progress;
 use crate::data::open::{self, Opening};
 use crate::data::read::{FileReader, Types};
 use crate::data::reject::Rejects;
@@ -71,38 +73,46 @@ impl Import {
         }
         let opened = open::to_write(&store, session.options(), opening)?;
         let tables = opened.tables();
-        let (counts, rejects) =
-            if self.file == Path::new("-") { self.run_pipe(tables)? } else { self.run_file(tables, &store)? };
+        let bar = session.bar(false);
+        let (counts, rejects) = if self.file == Path::new("-") {
+            self.run_pipe(tables, &bar)?
+        } else {
+            self.run_file(tables, &store, &bar)?
+        };
+        drop(bar);
         self.report(session, &counts, &rejects)
     }
 
-    fn run_pipe(&self, tables: &Tables) -> Result<(Counts, PathBuf), Failure> {
+    fn run_pipe(&self, tables: &Tables, bar: &Bar) -> Result<(Counts, PathBuf), Failure> {
         if self.resume {
             return Err(Failure::Usage("what comes by a pipe can't be resumed: give a file".into()));
         }
+        bar.begin(format!("import {}", self.table), None, Unit::Rows);
         let path = self.rejects.clone().unwrap_or_else(|| PathBuf::from("import.rejects.jsonl"));
         let loader = Loader::new(tables, &self.table, self.writing())?;
         let types = Types::new(loader.kinds().infos(), self.as_text);
         let reader = FileReader::new(io::stdin(), types)?;
-        let rejects = Rejects::new(path)?;
+        let mut rejects = Rejects::new(path)?;
         let mut run = Run {
             tables,
             loader,
-            rejects,
+            rejects: &mut rejects,
             journal: None,
             progress: Progress::default(),
             blobs: None,
+            bar,
             secrets: BTreeMap::new(),
         };
         let counts = run.run(reader)?;
-        Ok((counts, run.rejects.path().to_owned()))
+        Ok((counts, rejects.path().to_owned()))
     }
 
-    fn run_file(&self, tables: &Tables, store: &str) -> Result<(Counts, PathBuf), Failure> {
+    fn run_file(&self, tables: &Tables, store: &str, bar: &Bar) -> Result<(Counts, PathBuf), Failure> {
         let bytes = files::length_of(&self.file)?;
         let bytes = bytes.ok_or_else(|| {
             Failure::NotFound(format!("cannot read `{}`: there is no such file", self.file.display()))
         })?;
+        bar.begin(format!("import {}", self.table), Some(bytes), Unit::Bytes);
         let way = if self.raw { "raw" } else { "" };
         let target = format!("{store} {} {} {way}", self.table, self.mode.name());
         let of = ImportOf { target, bytes };
@@ -122,7 +132,7 @@ impl Import {
         let types = Types::new(loader.kinds().infos(), self.as_text);
         let mut reader = FileReader::open(&self.file, types)?;
         let rejects = self.rejects.clone().unwrap_or_else(|| files::beside(&self.file, ".rejects.jsonl"));
-        let (journal, progress, rejects) = match begun {
+        let (mut journal, progress, mut rejects) = match begun {
             Some((journal, progress)) => {
                 if progress.done.offset > 0 {
                     reader.go_to(progress.done, bytes)?;
@@ -133,13 +143,19 @@ impl Import {
             None => (Journal::create(path, &of)?, Progress::default(), Rejects::new(rejects)?),
         };
         let blobs = Some(BlobReader::new(Contents::beside(&self.file)));
-        let (journal, secrets) = (Some(journal), BTreeMap::new());
-        let mut run = Run { tables, loader, rejects, journal, progress, blobs, secrets };
+        let mut run = Run {
+            tables,
+            loader,
+            rejects: &mut rejects,
+            journal: Some(&mut journal),
+            progress,
+            blobs,
+            bar,
+            secrets: BTreeMap::new(),
+        };
         let counts = run.run(reader)?;
-        if let Some(journal) = run.journal.take() {
-            journal.finish()?;
-        }
-        Ok((counts, run.rejects.path().to_owned()))
+        journal.finish()?;
+        Ok((counts, rejects.path().to_owned()))
     }
 
     fn writing(&self) -> Writing {

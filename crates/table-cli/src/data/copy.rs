@@ -10,15 +10,18 @@ use table_core::{ErrorKind, Query, Tables};
 use super::blobs::BlobReader;
 use super::blobs::contents::Contents;
 use super::compare::{Compared, Side, compare};
+use super::copy_journal::{CopyJournal, Noted, Part, Plan};
 use super::counts::Counts;
+use super::files;
 use super::import::{Chunks, Import};
-use super::journal::Progress;
 use super::kinds::Kinds;
 use super::load::{Loader, Mode, Writing};
+use super::notes::Progress;
 use super::pull::{GATHERED, Pull, entity_of};
-use super::read::{Chunk, FileReader, Item, Types};
+use super::read::{Chunk, FileReader, Item, Place, Types};
 use super::reject::Rejects;
 use super::scan::{Scan, Takes, Wanted};
+use crate::bar::{Bar, Unit};
 use crate::failure::Failure;
 
 /// So many entities are given at once at least, unless there are no more.
@@ -40,6 +43,8 @@ pub(crate) struct Copying {
     /// Whether what was written is compared with what was read.
     pub(crate) verifies: bool,
     pub(crate) wanted: Wanted,
+    /// How many rows the tables of the source have, as far as it counts them.
+    pub(crate) rows: BTreeMap<String, u64>,
 }
 
 /// What became of a table.
@@ -47,6 +52,8 @@ pub(crate) struct Copying {
 pub(crate) struct Copied {
     pub(crate) counts: Counts,
     pub(crate) compared: Option<Compared>,
+    /// What who copies is to know besides.
+    pub(crate) note: Option<String>,
 }
 
 impl Origin<'_> {
@@ -65,41 +72,42 @@ impl Origin<'_> {
     }
 }
 
-/// Copies entities into the table of this name; what is not taken goes to `rejects`.
+/// What a copy notes while it runs.
+pub(crate) struct Log {
+    pub(crate) journal: CopyJournal,
+    pub(crate) rejects: Rejects,
+    pub(crate) bar: Bar,
+}
+
+/// Copies entities into the table of this name; what is not taken goes to the rejects.
 pub(crate) fn copy(
     from: &Origin<'_>,
     to: &Tables,
     table: &str,
     copying: &Copying,
-    rejects: Rejects,
-) -> Result<(Copied, Rejects), Failure> {
-    let is_raw = copying.is_raw || (note_kinds(from, to, table)? && !copying.wanted.entities_only);
-    let writing = Writing { mode: copying.mode, is_raw, repeated: 0 };
-    let loader = Loader::new(to, table, writing)?;
-    let types = Types::new(loader.kinds().infos(), false);
-    // The store makes copies of the kinds that it has noted.
-    let makes_copies = !is_raw && !loader.kinds().infos().is_empty();
-    let mut run = Import {
-        tables: to,
-        loader,
-        rejects,
-        journal: None,
-        progress: Progress::default(),
-        blobs: Some(BlobReader::new(from.contents())),
-        secrets: BTreeMap::new(),
+    log: &mut Log,
+) -> Result<Copied, Failure> {
+    let part = Part::Table(table.to_owned());
+    let Noted { plan, progress, is_ended } = log.journal.noted(&part);
+    let plan = match plan {
+        Some(plan) => plan,
+        None => plan_of(from, to, table, copying)?,
     };
-    let mut counts = match from {
-        Origin::Table(tables, name) => {
-            let scan = Scan::new(tables, name, &copying.wanted)?;
-            run.secrets = scan.kinds().secrets();
-            let left_out = Scanning::new(scan).run(&mut run)?;
-            let mut counts = run.progress.counts.clone();
-            counts.copies += left_out.copies;
-            counts.sealed = left_out.sealed;
-            counts
+    let mut counts = progress.counts.clone();
+    if !is_ended {
+        let (total, unit) = match from {
+            Origin::Table(..) => (copying.rows.get(table).copied(), Unit::Rows),
+            Origin::File(path) => (files::length_of(path)?, Unit::Bytes),
+        };
+        log.bar.begin(format!("copy {table}"), total, unit);
+        log.journal.enter(&part, plan)?;
+        if plan.notes_kinds {
+            note_kinds(from, to, table)?;
         }
-        Origin::File(path) => run.run(FileReader::open(path, types)?)?,
-    };
+        counts = write(from, to, table, copying, &mut Written { plan, progress, log })?;
+    }
+    // The store makes copies of the kinds that it has noted.
+    let makes_copies = !plan.is_raw && !Kinds::of(to, table)?.infos().is_empty();
     let compared = if copying.verifies && matches!(copying.mode, Mode::Insert | Mode::Replace) {
         let wanted = Wanted {
             // A file is compared as it is: the target has the copies, whether the file has them or not.
@@ -108,6 +116,7 @@ pub(crate) fn copy(
             has_keys: copying.wanted.has_keys,
             ..Wanted::default()
         };
+        log.bar.begin(format!("compare {table}"), None, Unit::Rows);
         let mut first = Side { rows: from.rows(&wanted)?, contents: from.contents() };
         let second = Pull::table(to, table, &wanted)?;
         let mut second = Side { rows: second, contents: Contents::Store(to.clone()) };
@@ -117,49 +126,100 @@ pub(crate) fn copy(
         None
     };
     counts.rejected += counts.sealed.values().sum::<u64>();
-    Ok((Copied { counts, compared }, run.rejects))
+    Ok(Copied { counts, compared, note: None })
 }
 
-/// Notes the kinds of a table in the target, if that has neither kinds nor rows. Returns whether rows can be written as they are,
-/// with the copies that they come with: nothing is to be sealed anew.
-fn note_kinds(from: &Origin<'_>, to: &Tables, table: &str) -> Result<bool, Failure> {
-    let Origin::Table(tables, name) = from else { return Ok(false) };
+/// What is written, from where on, and where that is noted.
+struct Written<'w> {
+    plan: Plan,
+    progress: Progress,
+    log: &'w mut Log,
+}
+
+/// Writes the entities behind those that are done; returns what became of all.
+fn write(
+    from: &Origin<'_>,
+    to: &Tables,
+    table: &str,
+    copying: &Copying,
+    written: &mut Written<'_>,
+) -> Result<Counts, Failure> {
+    let progress = std::mem::take(&mut written.progress);
+    let Log { journal, rejects, bar } = &mut *written.log;
+    let (is_raw, repeated) = (written.plan.is_raw, progress.begun.line);
+    let loader = Loader::new(to, table, Writing { mode: copying.mode, is_raw, repeated })?;
+    let types = Types::new(loader.kinds().infos(), false);
+    let mut run = Import {
+        tables: to,
+        loader,
+        rejects,
+        journal: Some(journal),
+        progress,
+        blobs: Some(BlobReader::new(from.contents())),
+        bar,
+        secrets: BTreeMap::new(),
+    };
+    match from {
+        Origin::Table(tables, name) => {
+            let mut scan = Scan::new(tables, name, &copying.wanted)?;
+            run.secrets = scan.kinds().secrets();
+            if let Some(keys) = run.progress.keys.clone() {
+                scan.go_behind(keys);
+            }
+            let number = run.progress.done.line.saturating_sub(1);
+            run.run(Scanning { scan, is_ended: false, number })?;
+        }
+        Origin::File(path) => {
+            let mut reader = FileReader::open(path, types)?;
+            if run.progress.done.offset > 0 {
+                reader.go_to(run.progress.done, files::length_of(path)?.unwrap_or_default())?;
+            }
+            run.run(reader)?;
+        }
+    }
+    let mut progress = run.progress;
+    progress.reject_bytes = written.log.rejects.write(&[])?;
+    written.log.journal.end(&progress)?;
+    Ok(progress.counts)
+}
+
+/// Settles how the rows of a table are written: as they are, with the copies that they come with, where the target has neither
+/// kinds nor rows and nothing is to be sealed anew; it gets the kinds then.
+fn plan_of(from: &Origin<'_>, to: &Tables, table: &str, copying: &Copying) -> Result<Plan, Failure> {
+    let as_it_is = Plan { is_raw: copying.is_raw, notes_kinds: false };
+    let Origin::Table(tables, name) = from else { return Ok(as_it_is) };
     let target = to.create_table_if_missing(table)?;
     let (kinds, known) = (Kinds::of(tables, name)?, Kinds::of(to, table)?);
     if !known.infos().is_empty() || !target.page(&Query::new(), 1, None)?.entities.is_empty() {
-        return Ok(false);
+        return Ok(as_it_is);
     }
-    for kind in kinds.infos() {
+    let has_copies = !kinds.infos().is_empty() && !kinds.seal() && !copying.wanted.entities_only;
+    Ok(Plan { is_raw: copying.is_raw || has_copies, notes_kinds: !kinds.infos().is_empty() })
+}
+
+/// Notes the kinds of a table in the target.
+fn note_kinds(from: &Origin<'_>, to: &Tables, table: &str) -> Result<(), Failure> {
+    let Origin::Table(tables, name) = from else { return Ok(()) };
+    let target = to.dynamic_table(table)?;
+    for kind in Kinds::of(tables, name)?.infos() {
         match kind.note_in(&target) {
             // A target that keeps no such notes has the rows alone.
             Err(error) if matches!(error.kind(), ErrorKind::KeyUnavailable | ErrorKind::Unsupported) => {}
             noted => drop(noted?),
         }
     }
-    Ok(!kinds.infos().is_empty() && !kinds.seal())
+    Ok(())
 }
 
 /// The rows of a table as chunks.
 struct Scanning {
     scan: Scan,
     is_ended: bool,
+    /// How many rows were given before.
     number: u64,
-    left_out: Counts,
 }
 
-impl Scanning {
-    fn new(scan: Scan) -> Self {
-        Self { scan, is_ended: false, number: 0, left_out: Counts::default() }
-    }
-
-    /// Writes all rows; returns how many were left out.
-    fn run(mut self, run: &mut Import<'_>) -> Result<Counts, Failure> {
-        run.run(&mut self)?;
-        Ok(self.left_out)
-    }
-}
-
-impl Chunks for &mut Scanning {
+impl Chunks for Scanning {
     fn chunk(&mut self) -> Result<Option<Chunk>, Failure> {
         if self.is_ended {
             return Ok(None);
@@ -169,9 +229,15 @@ impl Chunks for &mut Scanning {
             self.is_ended = !self.scan.page(&mut gather)?;
         }
         self.number = gather.number;
-        let left_out = self.scan.take_counts();
-        self.left_out.add(&left_out);
-        Ok(Some(Chunk { items: gather.items, ..Chunk::default() }))
+        // What is given is counted when it is written.
+        let left_out = Counts { read: 0, ..self.scan.take_counts() };
+        Ok(Some(Chunk {
+            items: gather.items,
+            to: Place { offset: 0, line: self.number + 1 },
+            keys: Some(self.scan.last().clone()),
+            left_out,
+            ..Chunk::default()
+        }))
     }
 }
 

@@ -32,6 +32,16 @@ impl Counts {
         }
     }
 
+    /// Returns the numbers, without those of sealed values.
+    pub(crate) fn numbers(&self) -> [u64; 5] {
+        [self.read, self.written, self.skipped, self.copies, self.rejected]
+    }
+
+    /// Makes counts of their numbers.
+    pub(crate) fn of_numbers([read, written, skipped, copies, rejected]: [u64; 5]) -> Self {
+        Self { read, written, skipped, copies, rejected, ..Self::default() }
+    }
+
     /// Returns what kept entities from being moved since it is sealed; `None` if nothing did.
     pub(crate) fn sealed_text(&self) -> Option<String> {
         if self.sealed.is_empty() {

@@ -3,16 +3,17 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use table_core::Tables;
 use table_core::odata::Source;
+use table_core::{Tables, ValueRef};
 
-use super::blobs::{self, BlobWriter};
+use super::blobs::{BlobWriter, Held};
 use super::counts::Counts;
 use super::digest::{Digest, Hasher};
 use super::files::NewFile;
 use super::form::Form;
 use super::scan::{Scan, Takes, Wanted};
 use super::write::{Columns, Writer};
+use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -34,57 +35,53 @@ pub(crate) struct Exported {
     pub(crate) blobs_gone: u64,
 }
 
-/// Writes the entities of a table to a file, and the contents of their blobs beside it.
-pub(crate) fn to_file(
-    tables: &Tables,
-    table: &str,
-    wanted: &Wanted,
-    form: Form,
-    path: &Path,
-) -> Result<Exported, Failure> {
-    let mut scan = Scan::new(tables, table, wanted)?;
-    let columns = columns(&mut scan, wanted, form)?;
-    let mut taker = Exporter {
-        tables,
-        writer: Writer::new(form, &wanted.select, columns),
-        text: Vec::new(),
-        sink: Sink::File(NewFile::create(path)?),
-        hasher: Hasher::default(),
-        digest: Digest::default(),
-        blobs: Some(BlobWriter::beside(path)),
-        referred: Vec::new(),
-    };
-    let counts = taker.run(&mut scan)?;
-    let (blobs, blobs_gone) = taker.blobs.as_ref().map(BlobWriter::counts).unwrap_or_default();
-    let bytes = match taker.sink {
-        Sink::File(file) => file.finish()?,
-        Sink::Output(_) => 0,
-    };
-    Ok(Exported { counts, digest: taker.digest, bytes, blobs, blobs_gone })
+/// A table whose entities are written, and how.
+pub(crate) struct Exporting<'e> {
+    pub(crate) tables: &'e Tables,
+    pub(crate) table: &'e str,
+    pub(crate) wanted: &'e Wanted,
+    pub(crate) form: Form,
+    pub(crate) bar: &'e Bar,
 }
 
-/// Writes the entities of a table to the output.
-pub(crate) fn to_output(
-    tables: &Tables,
-    table: &str,
-    wanted: &Wanted,
-    form: Form,
-    output: &mut Output<'_>,
-) -> Result<Exported, Failure> {
-    let mut scan = Scan::new(tables, table, wanted)?;
-    let columns = columns(&mut scan, wanted, form)?;
-    let mut taker = Exporter {
-        tables,
-        writer: Writer::new(form, &wanted.select, columns),
-        text: Vec::new(),
-        sink: Sink::Output(output),
-        hasher: Hasher::default(),
-        digest: Digest::default(),
-        blobs: None,
-        referred: Vec::new(),
-    };
-    let counts = taker.run(&mut scan)?;
-    Ok(Exported { counts, digest: taker.digest, ..Exported::default() })
+impl<'e> Exporting<'e> {
+    /// Writes the entities to a file, and the contents of their blobs beside it.
+    pub(crate) fn to_file(&self, path: &Path) -> Result<Exported, Failure> {
+        let mut scan = Scan::new(self.tables, self.table, self.wanted)?;
+        let (sink, blobs) = (Sink::File(NewFile::create(path)?), Some(BlobWriter::beside(path)));
+        let mut taker = self.exporter(&mut scan, sink)?;
+        taker.blobs = blobs;
+        let counts = taker.run(&mut scan)?;
+        let (blobs, blobs_gone) = taker.blobs.as_ref().map(BlobWriter::counts).unwrap_or_default();
+        let bytes = match taker.sink {
+            Sink::File(file) => file.finish()?,
+            Sink::Output(_) => 0,
+        };
+        Ok(Exported { counts, digest: taker.digest, bytes, blobs, blobs_gone })
+    }
+
+    /// Writes the entities to the output.
+    pub(crate) fn to_output(&self, output: &mut Output<'_>) -> Result<Exported, Failure> {
+        let mut scan = Scan::new(self.tables, self.table, self.wanted)?;
+        let mut taker = self.exporter(&mut scan, Sink::Output(output))?;
+        let counts = taker.run(&mut scan)?;
+        Ok(Exported { counts, digest: taker.digest, ..Exported::default() })
+    }
+
+    fn exporter<'s, 'o>(&self, scan: &mut Scan, sink: Sink<'s, 'o>) -> Result<Exporter<'s, 'o, 'e>, Failure> {
+        let columns = columns(scan, self.wanted, self.form)?;
+        Ok(Exporter {
+            tables: self.tables,
+            bar: self.bar,
+            writer: Writer::new(self.form, &self.wanted.select, columns),
+            text: Vec::new(),
+            sink,
+            hasher: Hasher::default(),
+            digest: Digest::default(),
+            blobs: None,
+            referred: Vec::new(),
+        })
+    }
 }
 
 /// Returns the columns of a file: those that are asked for, or those of all properties that the rows have, which takes a look
@@ -121,19 +118,20 @@ enum Sink<'s, 'o> {
 }
 
 /// Writes rows as text.
-struct Exporter<'s, 'o> {
-    tables: &'s Tables,
+struct Exporter<'s, 'o, 'e> {
+    tables: &'e Tables,
+    bar: &'e Bar,
     writer: Writer,
     text: Vec<u8>,
     sink: Sink<'s, 'o>,
     hasher: Hasher,
     digest: Digest,
     blobs: Option<BlobWriter>,
-    /// The references of a page, whose contents are written when its snapshot is gone.
+    /// The properties of a page that refer to blobs, whose contents are written when its snapshot is gone.
     referred: Vec<Vec<u8>>,
 }
 
-impl Exporter<'_, '_> {
+impl Exporter<'_, '_, '_> {
     fn run(&mut self, scan: &mut Scan) -> Result<Counts, Failure> {
         self.writer.begin(&mut self.text);
         let counts = scan.run(self)?;
@@ -152,11 +150,11 @@ impl Exporter<'_, '_> {
     }
 }
 
-impl Takes for Exporter<'_, '_> {
+impl Takes for Exporter<'_, '_, '_> {
     fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
         let referred = &mut self.referred;
         row.for_each_property(|_, value| {
-            if let Some((_, bytes)) = blobs::reference(value) {
+            if let (Some(_), ValueRef::Binary(bytes)) = (Held::of(value), value) {
                 referred.push(bytes.to_vec());
             }
             Ok(())
@@ -167,6 +165,7 @@ impl Takes for Exporter<'_, '_> {
     }
 
     fn page(&mut self) -> Result<(), Failure> {
+        self.bar.set(self.digest.entities);
         if self.text.len() >= GATHERED {
             self.flush()?;
         }
@@ -177,7 +176,7 @@ impl Takes for Exporter<'_, '_> {
                         .into(),
                 ));
             };
-            if let Some((blob, bytes)) = blobs::reference(table_core::ValueRef::Binary(&bytes)) {
+            if let Some((blob, bytes)) = Held::of(ValueRef::Binary(&bytes)) {
                 blobs.write(self.tables, &blob, bytes)?;
             }
         }

@@ -5,15 +5,16 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use table_core::{DynamicEntity, Tables};
+use table_core::{DynamicEntity, Tables, Value};
 
 use super::blobs::BlobReader;
 use super::counts::Counts;
-use super::journal::{Journal, Progress};
 use super::kinds::ENTITY_TYPE;
 use super::load::Loader;
+use super::notes::{Notes, Progress};
 use super::read::{Chunk, FileReader};
 use super::reject::{Reject, Rejects};
+use crate::bar::{Bar, Unit};
 use crate::failure::Failure;
 
 /// So many chunks are read before they are written: one waits while another is written.
@@ -35,12 +36,13 @@ impl<R: Read> Chunks for FileReader<R> {
 pub(crate) struct Import<'i> {
     pub(crate) tables: &'i Tables,
     pub(crate) loader: Loader<'i>,
-    pub(crate) rejects: Rejects,
+    pub(crate) rejects: &'i mut Rejects,
     /// There is none of what comes by a pipe.
-    pub(crate) journal: Option<Journal>,
+    pub(crate) journal: Option<&'i mut dyn Notes>,
     pub(crate) progress: Progress,
     /// What brings the contents of blobs.
     pub(crate) blobs: Option<BlobReader>,
+    pub(crate) bar: &'i Bar,
     /// The properties that are to be sealed, of the kinds of the source, by the text of `EntityType`.
     pub(crate) secrets: BTreeMap<String, Vec<String>>,
 }
@@ -70,20 +72,25 @@ impl Import<'_> {
         let name =
             secrets.iter().find(|name| entity.get(name).is_some() && !self.loader.seals(text, name))?;
         Some(format!(
-            "the table does not seal `{name}` of `{text}`: open the table by the struct once, so that it notes the kind"
+            "the table does not seal `{name}` of `{text}`: write an entity by the struct first, so that it notes the kind"
         ))
     }
 
     fn write(&mut self, chunk: Chunk) -> Result<(), Failure> {
-        let Chunk { mut items, mut rejects, to, .. } = chunk;
+        let Chunk { mut items, mut rejects, to, keys, left_out, .. } = chunk;
         if let Some(journal) = &mut self.journal {
             journal.begin(to)?;
         }
         let unread = u64::try_from(rejects.len()).unwrap_or_default();
         if let Some(blobs) = &mut self.blobs {
             let mut kept = Vec::with_capacity(items.len());
+            let loader = &mut self.loader;
+            let mut seals = |entity: &DynamicEntity, name: &str| {
+                let text = entity.get(ENTITY_TYPE).and_then(Value::as_str);
+                text.is_some_and(|text| loader.seals(text, name))
+            };
             for mut item in items {
-                match blobs.bring(self.tables, &mut item.entity)? {
+                match blobs.bring(self.tables, &mut item.entity, &mut seals)? {
                     None => kept.push(item),
                     Some(why) => rejects.push(Reject::of(item.line, &item.entity, why)),
                 }
@@ -107,7 +114,12 @@ impl Import<'_> {
         rejects.sort_by_key(|reject| reject.line);
         self.progress.reject_bytes = self.rejects.write(&rejects)?;
         self.progress.counts.add(&counts);
+        self.progress.counts.add(&left_out);
         self.progress.done = to;
+        self.progress.keys = keys.or_else(|| self.progress.keys.take());
+        // Of a file it is known how long it is, and of a table how many rows it has.
+        let Counts { read, copies, .. } = self.progress.counts;
+        self.bar.set(if self.bar.counts(Unit::Bytes) { to.offset } else { read + copies });
         match &mut self.journal {
             Some(journal) => journal.done(&self.progress),
             None => Ok(()),

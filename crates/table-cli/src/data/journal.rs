@@ -5,8 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
+use super::blobs::hex;
 use super::counts::Counts;
 use super::files::{self, failed};
+use super::notes::{Notes, Progress};
 use super::read::Place;
 use crate::failure::Failure;
 
@@ -23,21 +27,10 @@ pub(crate) struct ImportOf {
 }
 
 impl ImportOf {
+    /// Returns the first line. It has a digest of what is meant: the name of a store may hold a password.
     fn line(&self) -> String {
-        format!("{HEAD}\t{}\t{}\n", self.bytes, self.target.escape_default())
+        format!("{HEAD}\t{}\t{}\n", self.bytes, hex(&Sha256::digest(&self.target)))
     }
-}
-
-/// How far an import has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Progress {
-    /// All before it is in the table, or among the rejects.
-    pub(crate) done: Place,
-    /// What stands from there to here was to be written next, and may be in the table.
-    pub(crate) begun: Place,
-    pub(crate) counts: Counts,
-    /// How many bytes the file of rejects has.
-    pub(crate) reject_bytes: u64,
 }
 
 /// The file.
@@ -97,25 +90,6 @@ impl Journal {
         Ok(Some((Self { path, file }, progress)))
     }
 
-    /// Notes up to where entities are written next.
-    pub(crate) fn begin(&mut self, to: Place) -> Result<(), Failure> {
-        self.write(&format!("begin\t{}\t{}\n", to.offset, to.line))
-    }
-
-    /// Notes that all before a place is done.
-    pub(crate) fn done(&mut self, progress: &Progress) -> Result<(), Failure> {
-        let Progress { done, counts, reject_bytes, .. } = progress;
-        let mut line = format!("done\t{}\t{}", done.offset, done.line);
-        for number in
-            [counts.read, counts.written, counts.skipped, counts.copies, counts.rejected, *reject_bytes]
-        {
-            // A text takes all that is written.
-            write!(line, "\t{number}").unwrap_or_default();
-        }
-        line.push('\n');
-        self.write(&line)
-    }
-
     /// Removes the journal: the import is through.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         files::remove(&self.path)
@@ -124,6 +98,23 @@ impl Journal {
     fn write(&mut self, line: &str) -> Result<(), Failure> {
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| failed("write", &self.path, error))
+    }
+}
+
+impl Notes for Journal {
+    fn begin(&mut self, to: Place) -> Result<(), Failure> {
+        self.write(&format!("begin\t{}\t{}\n", to.offset, to.line))
+    }
+
+    fn done(&mut self, progress: &Progress) -> Result<(), Failure> {
+        let Progress { done, counts, reject_bytes, .. } = progress;
+        let mut line = format!("done\t{}\t{}", done.offset, done.line);
+        for number in counts.numbers().into_iter().chain([*reject_bytes]) {
+            // A text takes all that is written.
+            write!(line, "\t{number}").unwrap_or_default();
+        }
+        line.push('\n');
+        self.write(&line)
     }
 }
 
@@ -137,14 +128,7 @@ fn read(line: &str, progress: &mut Progress) -> Option<()> {
         ("done", [offset, line, read, written, skipped, copies, rejected, bytes]) => {
             progress.done = Place { offset: *offset, line: *line };
             progress.reject_bytes = *bytes;
-            progress.counts = Counts {
-                read: *read,
-                written: *written,
-                skipped: *skipped,
-                copies: *copies,
-                rejected: *rejected,
-                ..Counts::default()
-            };
+            progress.counts = Counts::of_numbers([*read, *written, *skipped, *copies, *rejected]);
         }
         _ => return None,
     }

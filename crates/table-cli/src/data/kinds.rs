@@ -81,7 +81,8 @@ impl Kinds {
         class
     }
 
-    fn find(&self, text: &str) -> RowClass {
+    /// Returns what a row is that bears this text as its `EntityType`, found anew.
+    pub(crate) fn find(&self, text: &str) -> RowClass {
         for (number, info) in self.infos.iter().enumerate() {
             match info.row_of_type(text) {
                 Some(RowOf::Index(_)) => return RowClass::Copy(number),
@@ -118,6 +119,11 @@ impl Kinds {
     /// Returns whether any kind seals properties.
     pub(crate) fn seal(&self) -> bool {
         self.secrets.iter().any(|secrets| !secrets.sealed.is_empty())
+    }
+
+    /// Returns whether entities of a kind have rows besides their own.
+    pub(crate) fn has_copies(&self, kind: usize) -> bool {
+        self.infos.get(kind).is_none_or(|info| info.rows().iter().any(|row| *row != RowOf::Entity))
     }
 
     /// Returns the name of a kind.

@@ -2,7 +2,9 @@
 
 pub(crate) mod blobs;
 pub(crate) mod compare;
+pub(crate) mod containers;
 pub(crate) mod copy;
+pub(crate) mod copy_journal;
 pub(crate) mod counts;
 pub(crate) mod digest;
 pub(crate) mod export;
@@ -13,13 +15,16 @@ pub(crate) mod journal;
 pub(crate) mod kinds;
 pub(crate) mod load;
 pub(crate) mod manifest;
+pub(crate) mod notes;
 pub(crate) mod open;
 pub(crate) mod place;
 pub(crate) mod pull;
+pub(crate) mod queues;
 pub(crate) mod read;
 pub(crate) mod reject;
 pub(crate) mod scan;
 mod text;
+pub(crate) mod whole;
 mod write;
 
 use table_core::{Error, ErrorKind};

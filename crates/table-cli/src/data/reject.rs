@@ -48,6 +48,11 @@ impl Reject {
         Self { line, column: None, code: "InvalidInput", message, keys }
     }
 
+    /// Makes one of a part of a store that is left out as a whole, in words for it.
+    pub(crate) fn part(message: String) -> Self {
+        Self { code: "NotImplemented", ..Self::text(0, None, message) }
+    }
+
     fn push(&self, text: &mut String) {
         write!(text, "{{\"line\":{}", self.line).unwrap_or_default();
         if let Some(column) = self.column {

@@ -83,7 +83,8 @@ impl Scan {
         }
         let snapshot = wanted.consistent.then(|| tables.snapshot()).transpose()?;
         let opened = opens.then(|| table.encrypting(|_, _, _| false));
-        let rows = RowFilter { kinds, only, opens, counts: Counts::default() };
+        let last = (String::new(), String::new());
+        let rows = RowFilter { kinds, only, opens, counts: Counts::default(), last };
         Ok(Self { table, query, snapshot, rows, opened, after: None, behind: None, is_ended: false })
     }
 
@@ -112,6 +113,16 @@ impl Scan {
         }
         taker.page()?;
         Ok(self.take_counts())
+    }
+
+    /// Goes to the rows behind these keys.
+    pub(crate) fn go_behind(&mut self, keys: (String, String)) {
+        self.behind = Some(keys);
+    }
+
+    /// Returns the keys of the last row that was read, wanted or not.
+    pub(crate) fn last(&self) -> &(String, String) {
+        &self.rows.last
     }
 
     /// Gives `taker` the rows of the next page; returns whether there may be more.
@@ -177,10 +188,15 @@ struct RowFilter {
     only: Only,
     opens: bool,
     counts: Counts,
+    /// The keys of the last row that there was, wanted or not.
+    last: (String, String),
 }
 
 impl RowFilter {
     fn give(&mut self, row: &impl Source, taker: &mut impl Takes) -> Result<ControlFlow<()>, Failure> {
+        let (partition, row_key) = row.keys()?;
+        (*partition).clone_into(&mut self.last.0);
+        (*row_key).clone_into(&mut self.last.1);
         let class = self.kinds.class(row.property(ENTITY_TYPE)?.and_then(ValueRef::as_str));
         match (class, &self.only) {
             (RowClass::Entity(kind), Only::Kind(only)) if kind != *only => {
@@ -242,7 +258,8 @@ impl RowFilter {
             (Some((name, _)), _) => *self.counts.sealed.entry(name).or_default() += 1,
             (None, _) => *self.counts.sealed.entry("signed rows".into()).or_default() += 1,
         }
-        Ok((partition.to_owned(), row.to_owned()))
+        self.last = (partition.to_owned(), row.to_owned());
+        Ok(self.last.clone())
     }
 
     /// Returns the name of a sealed value of a row, with that of its kind; `None` if it has none.

@@ -189,6 +189,7 @@ struct GivenOptions {
     keys: bool,
     format: bool,
     errors: bool,
+    quiet: bool,
 }
 
 impl GivenOptions {
@@ -199,6 +200,7 @@ impl GivenOptions {
             keys: is_given("global-keys"),
             format: is_given("global-format"),
             errors: is_given("global-errors"),
+            quiet: is_given("global-quiet"),
         }
     }
 
@@ -210,6 +212,7 @@ impl GivenOptions {
             keys: if self.keys { line.keys.clone() } else { or.keys.clone() },
             format: if self.format { line.format } else { or.format },
             errors: if self.errors { line.errors } else { or.errors },
+            quiet: self.quiet || or.quiet,
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(session: &mut Session<'_>) -> Result<Exit, Failure> {
     let mut last = Exit::Done;
     for line in io::stdin().lock().lines() {
         let line = line.map_err(|error| Failure::Refused(format!("a line can't be read: {error}")))?;
-        match runner.run(session, &line, &mut io::stderr().lock()) {
+        match runner.run(session, &line, &mut io::stderr()) {
             Flow::On(exit) => last = if exit == Exit::Done { last } else { exit },
             Flow::End => break,
         }
@@ -42,7 +42,7 @@ fn run_terminal(session: &mut Session<'_>) -> Result<Exit, Failure> {
         session.output().flush()?;
         terminal.learn(session);
         let Some(line) = terminal.read(runner.prompt())? else { break };
-        if let Flow::End = runner.run(session, &line, &mut io::stderr().lock()) {
+        if let Flow::End = runner.run(session, &line, &mut io::stderr()) {
             break;
         }
     }

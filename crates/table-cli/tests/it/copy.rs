@@ -36,8 +36,12 @@ fn a_whole_store_is_copied_and_compared() {
     let ran = copy(&from, &to, &[]);
     assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
     let lines: Vec<_> = ran.out.lines().collect();
-    assert!(lines[0].starts_with("{\"table\":\"Anything\",\"read\":500,\"written\":500,\"skipped\":0,\"copies\":0,\"rejected\":0,\"differences\":0,\"digest\":\""), "{}", ran.out);
-    assert!(lines[1].starts_with("{\"table\":\"Company\",\"read\":3001,\"written\":3001,"), "{}", ran.out);
+    assert!(lines[0].starts_with("{\"kind\":\"table\",\"name\":\"Anything\",\"read\":500,\"written\":500,\"skipped\":0,\"copies\":0,\"rejected\":0,\"differences\":0,\"digest\":\""), "{}", ran.out);
+    assert!(
+        lines[1].starts_with("{\"kind\":\"table\",\"name\":\"Company\",\"read\":3001,\"written\":3001,"),
+        "{}",
+        ran.out
+    );
     let digest = lines[0].split("digest\":\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(lines[0].ends_with(&format!("\"targetDigest\":\"{digest}\"}}")), "{}", ran.out);
     assert_eq!(rows(&from, "Company"), rows(&to, "Company"));

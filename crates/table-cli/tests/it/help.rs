@@ -10,7 +10,7 @@ fn the_help_fits_a_screen() {
     assert_eq!(ran.code, 0);
     assert!(ran.out.lines().count() <= 24, "{}", ran.out);
     assert!(ran.out.lines().all(|line| line.chars().count() <= 80), "{}", ran.out);
-    for option in ["--store", "--write", "--keys", "--format", "--errors"] {
+    for option in ["--store", "--write", "--keys", "--format", "--errors", "--quiet"] {
         let explained = ran.out.lines().filter(|line| line.trim_start().starts_with(option)).count();
         assert_eq!(explained, 1, "{option}");
     }
@@ -60,7 +60,7 @@ Options:
       --rev             From the last to the first
   -h, --help            Print help
 
---store, --write, --keys, --format and --errors go with every command: tables --help
+--store, --write, --keys, --format, --errors and --quiet go with every command: tables --help
 
 "#]],
     );

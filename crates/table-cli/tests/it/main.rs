@@ -23,8 +23,11 @@ mod beside;
 mod blobs;
 mod check;
 mod copy;
+mod copy_whole;
 mod design;
 mod edit;
+#[cfg(any(feature = "azure", feature = "postgres"))]
+mod elsewhere;
 mod explain;
 mod export;
 mod fixture;
@@ -39,9 +42,11 @@ mod maintain;
 mod on_azure;
 #[cfg(feature = "postgres")]
 mod on_postgres;
+mod progress;
 mod query;
 mod queues;
 mod resume;
+mod resume_copy;
 mod run;
 mod sample;
 mod schema;
@@ -53,4 +58,5 @@ mod stats;
 mod store;
 #[cfg(feature = "studio")]
 mod studio;
+mod terminal;
 mod untouched;

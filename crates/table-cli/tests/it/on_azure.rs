@@ -3,11 +3,23 @@
 
 use std::hash::BuildHasher;
 
-use table_azure::AzureTables;
-use table_core::{Store, Value};
+use table_azure::{AzureOptions, AzureTables};
+use table_core::crypt::KeyRing;
+use table_core::{Entity, Store, Value};
 
 use crate::run::tables;
 use crate::store::{Random, company, rows};
+
+/// An offer, whose salary is sealed.
+#[derive(Entity)]
+#[entity(table = "Offers", kind = "offer")]
+#[key(partition = "{company}", row = "offer_{id:04}")]
+struct Offer {
+    company: String,
+    id: u32,
+    #[encrypt]
+    salary: i64,
+}
 
 /// Copies tables to the account of a connection string and back, and compares; `is_own` says that it gives all values back.
 fn there_and_back(connection: &str, is_own: bool) {
@@ -86,9 +98,58 @@ fn a_whole_store_goes_to_the_own_server() {
     let azure = format!("azure:{}", crate::azure_server::connection(own.address));
     let ran = tables(&["copy", "--write", &from, &azure, "--rejects", &rejects]);
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    assert!(ran.out.contains("\"table\":\"Company\",\"read\":301,\"written\":301,"), "{}", ran.out);
+    assert!(
+        ran.out.contains("\"kind\":\"table\",\"name\":\"Company\",\"read\":301,\"written\":301,"),
+        "{}",
+        ran.out
+    );
     let ran = tables(&["diff", &from, &azure]);
     assert_eq!((ran.code, &*ran.out), (0, ""), "{}", ran.err);
+}
+
+#[test]
+fn what_the_service_has_no_place_for_is_left_out_by_name() {
+    let own = crate::azure_server::Own::start();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (from, rejects) = (path("from.tables"), path("rejects"));
+    company(from.as_ref(), 10);
+    let store = Store::open(&from).unwrap();
+    let hires = store.queue::<u32>("hires").unwrap();
+    hires.send_all(&[1, 2, 3]).unwrap();
+    store.container("photos").unwrap().put("mia.png", b"picture").unwrap();
+    drop(hires);
+    store.close().unwrap();
+    let azure = format!("azure:{}", crate::azure_server::connection(own.address));
+    let ran = tables(&["copy", "--write", &from, &azure, "--rejects", &rejects]);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    for line in [
+        "{\"kind\":\"table\",\"name\":\"Company\",\"read\":21,\"written\":21,",
+        "{\"kind\":\"container\",\"name\":\"photos\",\"read\":1,\"written\":0,\"skipped\":0,\"copies\":0,\"rejected\":1,",
+        "{\"kind\":\"queue\",\"name\":\"hires\",\"read\":3,\"written\":0,\"skipped\":0,\"copies\":0,\"rejected\":3,",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    let rejects = std::fs::read_to_string(&rejects).unwrap();
+    assert!(rejects.contains("container `photos`: ") && rejects.contains("queue `hires`: "), "{rejects}");
+}
+
+#[test]
+fn sealed_values_on_the_own_server_open_with_their_keys() {
+    let own = crate::azure_server::Own::start();
+    let connection = crate::azure_server::connection(own.address);
+    let directory = tempfile::tempdir().unwrap();
+    let ring = directory.path().join("company.keys");
+    let keys = std::sync::Arc::new(KeyRing::create(&ring).unwrap());
+    let account = AzureOptions::new().encryption(keys).connect(&connection).unwrap();
+    let offers = account.table::<Offer>().unwrap();
+    offers.insert(&Offer { company: "contoso".into(), id: 1, salary: 90_000 }).unwrap();
+    let azure = format!("azure:{connection}");
+    let query = ["query", "Offers", "--select", "Salary", "--store", &azure];
+    let ran = tables(&query);
+    assert!(!ran.out.contains("90000"), "{} {}", ran.out, ran.err);
+    let ran = tables(&[&query[..], &["--keys", ring.to_str().unwrap()]].concat());
+    assert!(ran.code == 0 && ran.out.contains("\"Salary\":90000"), "{} {}", ran.out, ran.err);
 }
 
 #[test]

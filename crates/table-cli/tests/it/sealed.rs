@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use table_core::blob::SealedBlob;
 use table_core::crypt::{KeyRing, Secret};
 use table_core::{DynamicEntity, Entity, Store};
 
@@ -133,4 +134,86 @@ fn with_keys_values_are_opened_and_sealed_anew() {
     assert_eq!((ran.code, &*ran.out), (0, ""), "{}", ran.err);
     let ran = tables(&["diff", &from, &file, "--table", "Patients"]);
     assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+}
+
+#[derive(Entity)]
+#[entity(table = "Scans", kind = "scan")]
+#[key(partition = "{clinic}", row = "scan_{id:06}")]
+struct Scan {
+    clinic: String,
+    id: u32,
+    #[encrypt]
+    picture: SealedBlob,
+}
+
+/// Returns the bytes of a picture: more than one segment, and other ones for each.
+fn picture(id: u32) -> Vec<u8> {
+    format!("broken rib {id} ").repeat(7_000).into_bytes()
+}
+
+fn pictures(clinic: &Clinic, store: &str, keys: &str) -> Vec<(Vec<u8>, String)> {
+    let store = clinic.open(store, keys);
+    let scans = store.table::<Scan>().unwrap();
+    let mut found = Vec::new();
+    for scan in scans.all() {
+        let scan = scan.unwrap();
+        let content_type = if scan.picture.is_empty() {
+            String::new()
+        } else {
+            scan.picture.open(&store).unwrap().content_type().to_owned()
+        };
+        found.push((scan.picture.get(&store).unwrap(), content_type));
+    }
+    drop(scans);
+    store.close().unwrap();
+    found
+}
+
+#[test]
+fn sealed_blobs_come_along_with_keys_and_are_left_out_by_name_without() {
+    let clinic = clinic();
+    let store = clinic.open("from.tables", "from.keys");
+    let scans = store.table::<Scan>().unwrap();
+    for id in 0..5 {
+        let picture = store.upload_sealed("image/dicom", &*picture(id)).unwrap();
+        scans.insert(&Scan { clinic: "north".into(), id, picture }).unwrap();
+    }
+    drop(scans);
+    store.close().unwrap();
+    let wanted: Vec<_> = (0..5).map(|id| (picture(id), "image/dicom".to_owned())).collect();
+    let (from, file) = (clinic.text("from.tables"), clinic.text("Scans.jsonl"));
+    let (keys, to_keys, rejects) = (clinic.text("from.keys"), clinic.text("to.keys"), clinic.text("rejects"));
+    let copy = |from: &str, to: &str, more: &[&str]| {
+        let copy = ["copy", "--write", from, to, "--table", "Scans", "--rejects", &rejects];
+        tables(&[&copy[..], more].concat())
+    };
+
+    let ran = copy(&from, &clinic.text("without.tables"), &[]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("5 of `scan.Picture`"), "{}", ran.err);
+    let both = ["--keys", &*keys, "--target-keys", &*to_keys];
+    let ran = copy(&from, &clinic.text("to.tables"), &both);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains("\"written\":5,") && ran.out.contains("\"differences\":0,"), "{}", ran.out);
+    assert!(pictures(&clinic, "to.tables", "to.keys") == wanted);
+    assert!(!holds(&clinic.path("to.tables").join("data.mdb"), "broken rib 3"));
+
+    // A file has them open beside it; what knows the kind seals them again, and what does not takes none.
+    let ran = copy(&from, &file, &["--keys", &keys]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let contents = fs::read_dir(clinic.path("Scans.jsonl.blobs")).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(contents.filter(|path| path.is_file() && holds(path, "broken rib")).count(), 5);
+    let filed = clinic.open("filed.tables", "to.keys");
+    let known = Scan { clinic: "a".into(), id: 0, picture: SealedBlob::default() };
+    filed.table::<Scan>().unwrap().insert(&known).unwrap();
+    filed.close().unwrap();
+    let ran = copy(&file, &clinic.text("filed.tables"), &["--keys", &to_keys]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, fs::read_to_string(&rejects).unwrap());
+    assert!(pictures(&clinic, "filed.tables", "to.keys")[1..] == wanted);
+    let ran = tables(&["diff", &from, &file, "--table", "Scans", "--keys", &keys]);
+    assert_eq!((ran.code, &*ran.out), (0, ""), "{}", ran.err);
+    let ran = copy(&file, &clinic.text("unsealed.tables"), &[]);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let text = fs::read_to_string(&rejects).unwrap();
+    assert!(text.lines().count() == 5 && text.contains("the blob of `Picture` is to be sealed"), "{text}");
 }

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use snapbox::str;
 
 use crate::fixture::{company, copy};
 use crate::run::{binary, same};
+use crate::terminal;
 
 fn lines(store: &str, input: &str) -> crate::run::Ran {
     let state = tempfile::tempdir().unwrap();
@@ -121,11 +121,7 @@ struct Terminal {
 
 impl Terminal {
     fn open(store: &str, state: &str) -> Self {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&controller).unwrap();
-        unlockpt(&controller).unwrap();
-        let name = ptsname(&controller, Vec::new()).unwrap();
-        let user = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let (keys, user) = terminal::open();
         let child = Command::new(env!("CARGO_BIN_EXE_tables"))
             .args(["shell", "--store", store])
             .env("XDG_STATE_HOME", state)
@@ -135,7 +131,7 @@ impl Terminal {
             .stderr(Stdio::from(user))
             .spawn()
             .unwrap();
-        Self { child, keys: File::from(controller), screen: String::new(), read: 0 }
+        Self { child, keys, screen: String::new(), read: 0 }
     }
 
     /// Returns what comes on the screen until the next line is asked for.

@@ -220,7 +220,8 @@ pub(crate) fn no_reverse() -> Error {
 /// Returns what an executor without blobs says of them.
 #[cold]
 pub(crate) fn no_blobs() -> Error {
-    Error::new(ErrorKind::Unsupported).because("the store keeps no blobs")
+    let because = "the store keeps no blobs: that takes the ability `blobs`";
+    Error::new(ErrorKind::Unsupported).because(because)
 }
 
 /// Returns what an executor says that notes nothing of what is to follow.

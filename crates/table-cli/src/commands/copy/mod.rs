@@ -1,24 +1,30 @@
 //! `tables copy`: from stores and files to stores and files.
 
+mod parts;
+mod report;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use sha2::{Digest, Sha256};
 use table_core::{ErrorKind, Tables};
 
-use super::export::count;
-use crate::args::Options;
-use crate::data::copy::{Copied, Copying, Origin, copy};
-use crate::data::export::to_file;
+use crate::bar::Unit;
+use crate::data::blobs::hex;
+use crate::data::copy::{Copied, Copying, Log, Origin, copy};
+use crate::data::copy_journal::{CopyJournal, Part};
+use crate::data::export::Exporting;
+use crate::data::files;
 use crate::data::form::Form;
 use crate::data::load::Mode;
-use crate::data::manifest::{self, Listed};
+use crate::data::manifest::Listed;
 use crate::data::open::{self, Opening};
 use crate::data::place::{Place, form_of, table_of};
-use crate::data::refused;
 use crate::data::reject::Rejects;
 use crate::data::scan::Wanted;
+use crate::data::whole::Whole;
 use crate::failure::{Exit, Failure};
-use crate::output::Cell;
 use crate::session::Session;
 
 /// The arguments of `copy`.
@@ -33,7 +39,13 @@ pub(crate) struct Copy {
     /// Only this table; may be given several times
     #[arg(long = "table", value_name = "TABLE")]
     tables: Vec<String>,
-    /// What to do with an entity whose keys are taken
+    /// Only this queue; may be given several times
+    #[arg(long = "queue", value_name = "QUEUE")]
+    queues: Vec<String>,
+    /// Only this container of blobs; may be given several times
+    #[arg(long = "container", value_name = "CONTAINER")]
+    containers: Vec<String>,
+    /// What to do with what is there already: an entity, a blob, a queue that has messages
     #[arg(long, value_enum, default_value_t = Mode::Insert)]
     mode: Mode,
     /// Without the copies of entities, which the target makes again
@@ -45,6 +57,9 @@ pub(crate) struct Copy {
     /// File for what is not taken
     #[arg(long, value_name = "FILE", default_value = "copy.rejects.jsonl")]
     rejects: PathBuf,
+    /// Go on with a copy that was cut short
+    #[arg(long)]
+    resume: bool,
     /// Keys of the target, if they are others than those of --keys
     #[arg(long, value_name = "FILE")]
     target_keys: Option<PathBuf>,
@@ -62,11 +77,13 @@ Examples:
   tables copy --write company.tables postgres://localhost/company --table Company
   tables copy --write company.tables company.jsonl --table Company
 
-A table that is new in the target gets the kinds that the source has noted of it, so that writes by
-`tables` keep copies there, too. At the end source and target are compared: the exit code is 1 if
-entities differ or were refused. Blobs that entities hold come along; queues, named blobs and logs
-do not. Sealed values are opened with --keys and sealed anew by the target; without --keys entities
-that have some are refused.";
+Everything in a store is copied: entities with the blobs that they hold, containers of blobs, logs,
+which are in the container logs, and queues, whose messages stay hidden, counted and set aside as
+they are. Where kinds are new in the target it gets those that the source has noted, so that writes
+by `tables` keep copies there, too. At the end both are compared: the exit code is 1 if something
+differs or was refused. Sealed values, those of blobs too, are opened with --keys and sealed anew by
+the target; without --keys entities that have some are left out and counted. A copy that was stopped
+goes on with --resume, by the journal beside the file of rejects.";
 
 impl Copy {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
@@ -92,45 +109,51 @@ impl Copy {
         if let Some(keys) = &self.target_keys {
             options.keys = Some(keys.clone());
         }
+        let open_target =
+            || open::to_write(&name, &options, Opening { relaxed: self.relaxed, creates: true });
+        let mut copying = self.copying(session);
         let mut done = Vec::new();
         match &source {
             Place::Store(source) => {
                 let from = open::to_read(source, session.options())?;
-                let to = self.open_target(&name, &options)?;
-                let mut rejects = Rejects::new(self.rejects.clone())?;
-                for table in self.tables_of(from.tables())? {
-                    let origin = Origin::Table(from.tables(), &table);
-                    let copied;
-                    (copied, rejects) = copy(&origin, to.tables(), &table, &self.copying(session), rejects)?;
-                    done.push((table, copied));
+                let parts = self.parts_of(from.tables())?;
+                for part in &parts {
+                    let rows = if let Part::Table(table) = part { from.rows_of(table) } else { None };
+                    copying.rows.extend(rows.map(|rows| (part.name().to_owned(), rows)));
                 }
+                note_pending(session, from.tables())?;
+                let to = open_target()?;
+                let mut log = self.log(session, 0)?;
+                let whole = Whole { from: from.tables(), to: to.tables(), copying: &copying };
+                for part in parts {
+                    let copied = whole.part(&part, &mut log)?;
+                    done.push((part, copied));
+                }
+                log.journal.finish()?;
             }
             Place::File(path) => {
+                self.refuse_parts_of_files()?;
                 let table = table_of(path, &self.tables)?;
-                let to = self.open_target(&name, &options)?;
-                let rejects = Rejects::new(self.rejects.clone())?;
-                let origin = Origin::File(path);
-                let (copied, _) = copy(&origin, to.tables(), &table, &self.copying(session), rejects)?;
-                done.push((table, copied));
+                let to = open_target()?;
+                let mut log = self.log(session, files::length_of(path)?.unwrap_or_default())?;
+                let copied = copy(&Origin::File(path), to.tables(), &table, &copying, &mut log)?;
+                log.journal.finish()?;
+                done.push((Part::Table(table), copied));
             }
             Place::Files(directory) => {
+                self.refuse_parts_of_files()?;
                 let files = self.files_of(directory)?;
-                let to = self.open_target(&name, &options)?;
-                let mut rejects = Rejects::new(self.rejects.clone())?;
+                let to = open_target()?;
+                let mut log = self.log(session, 0)?;
                 for Listed { table, file, .. } in files {
                     let path = directory.join(file);
-                    let origin = Origin::File(&path);
-                    let copied;
-                    (copied, rejects) = copy(&origin, to.tables(), &table, &self.copying(session), rejects)?;
-                    done.push((table, copied));
+                    let copied = copy(&Origin::File(&path), to.tables(), &table, &copying, &mut log)?;
+                    done.push((Part::Table(table), copied));
                 }
+                log.journal.finish()?;
             }
         }
-        report(session, &done)
-    }
-
-    fn open_target(&self, name: &str, options: &Options) -> Result<crate::source::Opened, Failure> {
-        open::to_write(name, options, Opening { relaxed: self.relaxed, creates: true })
+        report::report(session, &done)
     }
 
     fn copying(&self, session: &Session<'_>) -> Copying {
@@ -139,88 +162,83 @@ impl Copy {
             has_keys: session.options().keys.is_some(),
             ..Wanted::default()
         };
-        Copying { mode: self.mode, is_raw: self.raw, verifies: !self.no_verify, wanted }
-    }
-
-    /// Returns the tables that are to be copied.
-    fn tables_of(&self, from: &Tables) -> Result<Vec<String>, Failure> {
-        if self.tables.is_empty() {
-            return Ok(from.tables()?);
+        Copying {
+            mode: self.mode,
+            is_raw: self.raw,
+            verifies: !self.no_verify,
+            wanted,
+            rows: BTreeMap::new(),
         }
-        let named = |name: &String| Ok(from.dynamic_table(name)?.name().to_owned());
-        self.tables.iter().map(named).collect()
     }
 
-    /// Returns the files that are to be copied.
-    fn files_of(&self, directory: &Path) -> Result<Vec<Listed>, Failure> {
-        let mut files = manifest::read(directory)?;
-        for name in &self.tables {
-            if !files.iter().any(|listed| listed.table.eq_ignore_ascii_case(name)) {
-                let text = format!("`{}` has no file of the table `{name}`", directory.display());
-                return Err(Failure::NotFound(text));
+    /// Opens the journal and the file of rejects, those of a copy that was cut short if it is gone on with. A file that is copied
+    /// has so many bytes.
+    fn log(&self, session: &Session<'_>, bytes: u64) -> Result<Log, Failure> {
+        let path = files::beside(&self.rejects, ".journal");
+        let digest = self.digest(bytes);
+        if self.resume {
+            if let Some(journal) = CopyJournal::resume(path.clone(), &digest)? {
+                let rejects = Rejects::resumed(self.rejects.clone(), journal.reject_bytes())?;
+                return Ok(Log { journal, rejects, bar: session.bar(false) });
             }
+        } else if files::length_of(&path)?.is_some() {
+            return Err(Failure::Usage(format!(
+                "a copy was cut short: go on with --resume, or remove `{}` to begin anew",
+                path.display()
+            )));
         }
-        if !self.tables.is_empty() {
-            let is_named =
-                |listed: &Listed| self.tables.iter().any(|name| name.eq_ignore_ascii_case(&listed.table));
-            files.retain(is_named);
+        let rejects = Rejects::new(self.rejects.clone())?;
+        Ok(Log { journal: CopyJournal::create(path, &digest)?, rejects, bar: session.bar(false) })
+    }
+
+    /// Returns a digest of what is copied and how, so that no other copy goes on with this one's journal. The names of stores,
+    /// which may hold passwords, can't be had from it.
+    fn digest(&self, bytes: u64) -> String {
+        let flags = format!("{} {} {} {bytes}", self.mode.name(), self.raw, self.entities_only);
+        let lists = [&self.tables, &self.queues, &self.containers].map(|names| names.join(","));
+        let parts = [&self.source, &self.target, &flags].into_iter().chain(&lists);
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(part);
         }
-        Ok(files)
+        hex(&hash.finalize())
     }
 
     fn to_file(&self, session: &mut Session<'_>, source: &str, path: &Path) -> Result<Exit, Failure> {
+        self.refuse_parts_of_files()?;
+        if self.resume {
+            let text = "a file is written whole or not at all: a copy to one is begun anew, and not resumed";
+            return Err(Failure::Usage(text.into()));
+        }
         let form = form_of(path).unwrap_or(Form::Odata);
         let table = table_of(path, &self.tables)?;
         let from = open::to_read(source, session.options())?;
         let wanted = self.copying(session).wanted;
-        let exported = to_file(from.tables(), &table, &wanted, form, path)?;
+        let bar = session.bar(false);
+        bar.begin(format!("export {table}"), from.rows_of(&table), Unit::Rows);
+        let exporting = Exporting { tables: from.tables(), table: &table, wanted: &wanted, form, bar: &bar };
+        let exported = exporting.to_file(path)?;
+        drop(bar);
         let mut counts = exported.counts;
         counts.written = counts.read;
         counts.rejected = counts.sealed.values().sum();
-        report(session, &[(table, Copied { counts, compared: None })])
+        let copied = Copied { counts, compared: None, note: None };
+        report::report(session, &[(Part::Table(table), copied)])
     }
 }
 
-/// Prints a line for each table, and refuses to call done what was not taken or differs.
-fn report(session: &mut Session<'_>, done: &[(String, Copied)]) -> Result<Exit, Failure> {
-    let names = [
-        "table",
-        "read",
-        "written",
-        "skipped",
-        "copies",
-        "rejected",
-        "differences",
-        "digest",
-        "targetDigest",
-    ];
-    let mut lines = session.output().lines(&names);
-    let (mut is_whole, mut sealed) = (true, Vec::new());
-    for (table, Copied { counts, compared }) in done {
-        let differences = compared.map(|compared| compared.only_first + compared.changed);
-        is_whole &= counts.rejected == 0 && differences.unwrap_or_default() == 0;
-        sealed.extend(counts.sealed_text());
-        lines.push(vec![
-            Cell::text(table),
-            count(counts.read),
-            count(counts.written),
-            count(counts.skipped),
-            count(counts.copies),
-            count(counts.rejected),
-            differences.map_or(Cell::Null, count),
-            compared.map_or(Cell::Null, |compared| Cell::text(compared.first.text())),
-            compared.map_or(Cell::Null, |compared| Cell::text(compared.second.text())),
-        ])?;
-    }
-    lines.finish()?;
-    if !sealed.is_empty() {
-        let sealed = sealed.join(", ");
-        return Err(refused(
-            ErrorKind::KeyUnavailable,
-            format!(
-                "entities with sealed values were left out: {sealed}; the rest is written. Give --keys to open them"
-            ),
+/// Notes that copies of the source are still to follow their entities, if some are: they come along as they are.
+fn note_pending(session: &mut Session<'_>, from: &Tables) -> Result<(), Failure> {
+    let entities = match from.pending_propagation() {
+        Err(error) if error.kind() == ErrorKind::Unsupported => 0,
+        pending => pending?.entities,
+    };
+    if entities > 0 {
+        session.note(format!(
+            "copies of {entities} entities are still to follow in the source, and come along as they are: a program with the structs \
+             lets them follow first, by `tables outbox retry --write`"
         ));
     }
-    Ok(if is_whole { Exit::Done } else { Exit::Refused })
+    Ok(())
 }

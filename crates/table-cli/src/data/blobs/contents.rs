@@ -5,10 +5,9 @@ use std::io::{ErrorKind as IoKind, Read};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use table_core::blob::Blob;
 use table_core::{ErrorKind, Tables, ValueRef};
 
-use super::{directory, hex, note, reference};
+use super::{Held, directory, hex, note};
 use crate::data::files::failed;
 use crate::failure::Failure;
 
@@ -38,34 +37,39 @@ impl Contents {
     }
 
     /// Returns the digest of what a reference refers to; `None` if that is not there.
-    fn digest(&self, blob: &Blob, reference: &[u8]) -> Result<Option<String>, Failure> {
+    fn digest(&self, blob: &Held, reference: &[u8]) -> Result<Option<String>, Failure> {
         match self {
             Self::Nowhere => Ok(None),
             Self::Directory(directory) => Ok(find(directory, reference)?.ok().map(|noted| noted.digest)),
             Self::Store(tables) => {
-                let mut reader = match blob.open(tables) {
+                let reader = match blob.open(tables) {
                     Ok(reader) => reader,
                     Err(error) if error.kind() == ErrorKind::BlobGone => return Ok(None),
                     Err(error) => return Err(error.into()),
                 };
-                let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-                loop {
-                    let read = reader.read(&mut buffer).map_err(|error| {
-                        failed("read the contents of a blob in", Path::new(tables.path()), error)
-                    })?;
-                    if read == 0 {
-                        return Ok(Some(hex(&hash.finalize())));
-                    }
-                    hash.update(buffer.get(..read).unwrap_or_default());
-                }
+                digest_of(reader, tables.path()).map(Some)
             }
         }
     }
 }
 
+/// Returns the digest of what a reader of a store gives.
+pub(crate) fn digest_of(mut reader: impl Read, place: &Path) -> Result<String, Failure> {
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        let read = reader
+            .read(&mut buffer)
+            .map_err(|error| failed("read the contents of a blob in", place, error))?;
+        if read == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(buffer.get(..read).unwrap_or_default());
+    }
+}
+
 /// Returns whether two values refer to the same contents, one of each side.
 pub(crate) fn are_same(sides: [&Contents; 2], values: [ValueRef<'_>; 2]) -> Result<bool, Failure> {
-    let [one, other] = values.map(reference);
+    let [one, other] = values.map(Held::of);
     let (Some((one, of_one)), Some((other, of_other))) = (one, other) else { return Ok(false) };
     if one.len() != other.len() {
         return Ok(false);

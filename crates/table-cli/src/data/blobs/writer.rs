@@ -5,10 +5,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use table_core::blob::Blob;
 use table_core::{ErrorKind, Tables};
 
-use super::{directory, hex, note};
+use super::{Held, directory, hex, note};
 use crate::data::files::failed;
 use crate::failure::Failure;
 
@@ -27,7 +26,7 @@ impl BlobWriter {
     }
 
     /// Writes what a reference refers to, unless it is there. What no entity holds any more is counted.
-    pub(crate) fn write(&mut self, tables: &Tables, blob: &Blob, reference: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, tables: &Tables, blob: &Held, reference: &[u8]) -> Result<(), Failure> {
         let note = note(&self.directory, reference);
         if self.is_made && note.exists() {
             return Ok(());

@@ -1,8 +1,11 @@
 //! What becomes of a batch that was refused: its entities one by one, as far as they have to be.
 
-use table_core::{DynamicEntity, Error, ErrorKind};
+use table_core::{DynamicEntity, ETag, Error, ErrorKind, Value};
 
+use super::super::blobs::Held;
+use super::super::blobs::contents::{self, Contents};
 use super::super::counts::Counts;
+use super::super::kinds::{ENTITY_TYPE, RowClass};
 use super::super::read::Item;
 use super::super::reject::Reject;
 use super::{Loader, Mode};
@@ -47,7 +50,14 @@ impl Loader<'_> {
 
     /// Writes one entity.
     fn write(&self, item: &Item, counts: &mut Counts, rejects: &mut Vec<Reject>) -> Result<(), Failure> {
-        let Err(error) = self.writing.mode.write(&self.table, &item.entity) else {
+        let mut written = self.writing.mode.write(&self.table, &item.entity);
+        if let Err(error) = &written
+            && error.kind() == ErrorKind::DeclaredKind
+            && self.is_whole_row(&item.entity)
+        {
+            written = self.write_row(&item.entity);
+        }
+        let Err(error) = written else {
             counts.written += 1;
             return Ok(());
         };
@@ -68,6 +78,36 @@ impl Loader<'_> {
         Ok(())
     }
 
+    /// Returns whether an entity that holds blobs is its own row and nothing else. What a property of blobs takes is not noted of a
+    /// kind, and is known here: it is a reference to what was brought.
+    fn is_whole_row(&self, entity: &DynamicEntity) -> bool {
+        let is_blob = |value: &Value| match value {
+            Value::Binary(bytes) => bytes.is_empty() || Held::of(value.as_value_ref()).is_some(),
+            _ => false,
+        };
+        let text = entity.get(ENTITY_TYPE).and_then(Value::as_str).unwrap_or_default();
+        match self.kinds.find(text) {
+            RowClass::Entity(kind) => {
+                !self.kinds.has_copies(kind) && entity.properties().any(|(_, value)| is_blob(value))
+            }
+            RowClass::Free | RowClass::Copy(_) => false,
+        }
+    }
+
+    /// Writes an entity's own row, with its sealed values sealed.
+    fn write_row(&self, entity: &DynamicEntity) -> table_core::Result<ETag> {
+        let table = self.table.raw();
+        if !self.kinds.seal() {
+            return self.writing.mode.write(&table, entity);
+        }
+        let table = table.encrypting(|_, _, _| false);
+        match self.writing.mode {
+            Mode::Insert | Mode::Skip => table.insert(entity),
+            Mode::Merge => table.insert_or_merge(entity),
+            Mode::Replace => table.put(entity),
+        }
+    }
+
     /// Returns whether the table has an entity of these keys.
     fn has(&self, entity: &DynamicEntity) -> Result<bool, Failure> {
         let found = self.table.get_with(entity.partition_key(), entity.row_key(), |_| ())?;
@@ -82,9 +122,23 @@ impl Loader<'_> {
         } else {
             self.table.get(partition, row)?
         };
-        Ok(found.is_some_and(|found| {
-            entity.properties().all(|(name, value)| found.get(name).is_some_and(|is| is == value))
-        }))
+        let Some(found) = found else { return Ok(false) };
+        // A blob that is brought once more is another blob of the same contents.
+        let contents = Contents::Store(self.tables.clone());
+        for (name, value) in entity.properties() {
+            let is_same = match found.get(name) {
+                None => false,
+                Some(known) if known == value => true,
+                Some(known) => {
+                    let values = [known.as_value_ref(), value.as_value_ref()];
+                    contents::are_same([&contents, &contents], values)?
+                }
+            };
+            if !is_same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

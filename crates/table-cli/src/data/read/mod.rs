@@ -22,6 +22,7 @@ use self::detect::Shape;
 pub(crate) use self::infer::Types;
 pub(crate) use self::input::Place;
 use self::input::{Input, Step};
+use super::counts::Counts;
 use super::files::failed;
 use super::reject::Reject;
 use crate::failure::Failure;
@@ -49,6 +50,10 @@ pub(crate) struct Chunk {
     pub(crate) from: Place,
     /// Where they end.
     pub(crate) to: Place,
+    /// The keys of the last row of a table that was read for them.
+    pub(crate) keys: Option<(String, String)>,
+    /// What was read for them and left out.
+    pub(crate) left_out: Counts,
 }
 
 /// Reads a file, a chunk at a time.
