@@ -9,5 +9,6 @@
 
 mod browser;
 mod changes;
+mod elsewhere;
 mod gate;
 mod views;

@@ -6,7 +6,9 @@
 
 use table_core::introspect::{IndexInfo, KindInfo};
 use table_core::model::names::ENTITY_TYPE;
-use table_core::{DynamicEntity, DynamicTable, Error, Result, Snapshot, Tables, Value};
+use table_core::{DynamicEntity, DynamicTable, Error, ErrorKind, Result, Tables, Value};
+
+use super::moment::Moment;
 
 /// Whether a copy says what its entity says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +45,10 @@ pub(crate) struct CopyState {
     pub(crate) agreement: Agreement,
 }
 
-/// Finds the copies of entities, all in one snapshot.
+/// Finds the copies of entities, all at one moment.
 pub(crate) struct Copies<'s> {
     pub(crate) tables: &'s Tables,
-    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) moment: &'s Moment,
 }
 
 /// The values of an entity, by the names of its properties: those that its keys say among them.
@@ -92,7 +94,7 @@ impl Copies<'_> {
         };
         let found = match self.row(&index.table, &partition, &row) {
             Ok(found) => found,
-            Err(error) if is_closed(&error) => {
+            Err(error) if is_unreadable(&error) => {
                 return Ok(state(Some((partition, row)), Agreement::Untold(error.reason().to_owned())));
             }
             Err(error) => return Err(error),
@@ -126,7 +128,7 @@ impl Copies<'_> {
         };
         let own = match self.row(kind.entities_table(), &partition, &row) {
             Ok(own) => own.filter(|own| entity_type(own) == Some(&kind.entity_type())),
-            Err(error) if is_closed(&error) => {
+            Err(error) if is_unreadable(&error) => {
                 return Ok((Some((partition, row)), Agreement::Untold(error.reason().to_owned())));
             }
             Err(error) => return Err(error),
@@ -154,13 +156,19 @@ impl Copies<'_> {
 
     fn row(&self, table: &str, partition: &str, row: &str) -> Result<Option<DynamicEntity>> {
         let table: DynamicTable = self.tables.dynamic_table(table)?;
-        self.snapshot.get(&table, partition, row)
+        self.moment.get(&table, partition, row)
     }
 }
 
 /// Returns whether a row can't be read for want of keys.
 pub(crate) fn is_closed(error: &Error) -> bool {
-    error.kind() == table_core::ErrorKind::KeyUnavailable
+    error.kind() == ErrorKind::KeyUnavailable
+}
+
+/// Returns whether it is one row that can't be read: for want of keys, or since it is damaged.
+pub(crate) fn is_unreadable(error: &Error) -> bool {
+    let kind = error.kind();
+    is_closed(error) || kind.is_damage() || kind.is_destroyed() || kind == ErrorKind::DecryptionFailed
 }
 
 pub(crate) fn entity_type(row: &DynamicEntity) -> Option<&str> {

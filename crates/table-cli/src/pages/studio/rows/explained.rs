@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use table_core::query::{Explain, QueryClass};
-use table_core::{DynamicTable, Query, Result, Snapshot};
+use table_core::{DynamicTable, Query, Result};
+
+use super::copies::is_unreadable;
+use super::moment::Moment;
 
 /// How many partitions are shown from the first on.
 const FIRST: usize = 5;
@@ -36,21 +39,16 @@ pub(crate) struct Explained {
 
 /// Seeks in a table.
 struct Seeks<'s> {
-    snapshot: &'s Snapshot,
+    moment: &'s Moment,
     table: &'s DynamicTable,
     query: &'s Query,
 }
 
 impl Explained {
     /// Explains a query. `found` are partitions that it is known to find rows in.
-    pub(crate) fn of(
-        snapshot: &Snapshot,
-        table: &DynamicTable,
-        query: &Query,
-        found: &[&str],
-    ) -> Result<Self> {
+    pub(crate) fn of(moment: &Moment, table: &DynamicTable, query: &Query, found: &[&str]) -> Result<Self> {
         let explain = table.explain(query)?;
-        let seeks = Seeks { snapshot, table, query };
+        let seeks = Seeks { moment, table, query };
         let one =
             (explain.class() <= QueryClass::PartitionScan).then(|| unquoted(explain.partition())).flatten();
         let mut shown = BTreeSet::new();
@@ -145,10 +143,9 @@ impl Seeks<'_> {
 
     /// Returns the keys of the first row that a query finds; `None` also of one that only its keys open.
     fn first(&self, query: &Query) -> Result<Option<(String, String)>> {
-        let mut rows = self.snapshot.query(self.table, query)?;
-        match rows.next().transpose() {
+        match self.moment.first(self.table, query) {
             Ok(row) => Ok(row.map(|row| (row.partition_key().to_owned(), row.row_key().to_owned()))),
-            Err(error) if super::copies::is_closed(&error) => Ok(None),
+            Err(error) if is_unreadable(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -201,7 +198,7 @@ mod tests {
             ("PartitionKey eq 'missing'", "[missing] p00 p01 p02 p03 p04 .. p39", "[all rows]"),
         ] {
             let query = Query::new().filter(Filter::parse(filter).unwrap());
-            let explained = Explained::of(&store.snapshot().unwrap(), &table, &query, &[]).unwrap();
+            let explained = Explained::of(&Moment::of(&store).unwrap(), &table, &query, &[]).unwrap();
             assert_eq!(drawn(&explained.partitions), partitions, "{filter}");
             assert_eq!(drawn(&explained.rows), rows, "{filter}");
         }

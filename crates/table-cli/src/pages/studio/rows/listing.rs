@@ -6,11 +6,10 @@ use table_core::introspect::{KindInfo, RowOf};
 use table_core::model::names::ENTITY_TYPE;
 use table_core::query::PageBudget;
 use table_core::schema::KeyPiece;
-use table_core::{
-    Continuation, DynamicEntity, DynamicTable, Error, Filter, Query, Result, Snapshot, Tables, prop,
-};
+use table_core::{Continuation, DynamicEntity, DynamicTable, Error, Filter, Query, Result, Tables, prop};
 
-use super::copies::{Agreement, Copies, CopyState, entity_type, is_closed};
+use super::copies::{Agreement, Copies, CopyState, entity_type, is_closed, is_unreadable};
+use super::moment::Moment;
 
 /// How many rows a page shows, about.
 const ROWS: usize = 50;
@@ -52,14 +51,17 @@ pub(crate) struct Item<'k> {
 }
 
 /// A page of rows.
+#[derive(Default)]
 pub(crate) struct Listed<'k> {
     pub(crate) items: Vec<Item<'k>>,
     /// How many rows were found that are folded.
     pub(crate) folded: u64,
     /// Where the next page begins.
     pub(crate) next: Option<String>,
-    /// Why the row behind these can't be read without keys, if it can't: the page ends there.
+    /// Why the row behind these can't be read, for want of keys or since it is damaged: the page ends there.
     pub(crate) closed: Option<Error>,
+    /// How many rows at the end of these were read from the end of the table, since the one before them is damaged.
+    pub(crate) from_end: usize,
 }
 
 /// Reads pages of a table.
@@ -89,24 +91,27 @@ impl<'l> Listing<'l> {
     }
 
     /// Reads a page.
-    pub(crate) fn page(&self, snapshot: &Snapshot, query: &Query, asked: Asked<'_>) -> Result<Listed<'l>> {
+    pub(crate) fn page(&self, moment: &Moment, query: &Query, asked: Asked<'_>) -> Result<Listed<'l>> {
         let folds = asked.kind.is_none() && asked.filter.is_none() && !asked.as_they_lie;
         let begun = Instant::now();
         let mut next: Option<Continuation> = asked.after.map(str::parse).transpose()?;
-        let mut listed = Listed { items: Vec::new(), folded: 0, next: None, closed: None };
+        let mut listed = Listed::default();
         let (mut read, mut at_most) = (0, ROWS);
         loop {
             let most = if folds { ROWS.saturating_sub(listed.items.len()).max(LEAST) } else { ROWS };
             let most = most.min(at_most);
             let left = TIME.saturating_sub(begun.elapsed());
             let budget = PageBudget::new(most).rows_read(READ).time(left);
-            let page = match snapshot.page(self.table, query, budget, next.as_ref()) {
-                // One of so many rows takes keys: those before it are read.
-                Err(error) if is_closed(&error) && most > 1 => {
+            let page = match moment.page(self.table, query, budget, next.as_ref()) {
+                // One of so many rows can't be read: those before it are.
+                Err(error) if is_unreadable(&error) && most > 1 => {
                     at_most = most / 2;
                     continue;
                 }
-                Err(error) if is_closed(&error) => {
+                Err(error) if is_unreadable(&error) => {
+                    if !is_closed(&error) {
+                        self.read_from_end(moment, query, &mut listed)?;
+                    }
                     listed.closed = Some(error);
                     return Ok(listed);
                 }
@@ -114,7 +119,7 @@ impl<'l> Listing<'l> {
             };
             read += u64::try_from(page.entities.len()).unwrap_or(u64::MAX);
             for row in page.entities {
-                let item = self.item(snapshot, row)?;
+                let item = self.item(moment, row)?;
                 if folds && self.is_folded(&item) {
                     listed.folded += 1;
                 } else {
@@ -130,6 +135,27 @@ impl<'l> Listing<'l> {
         }
     }
 
+    /// Adds the rows at the end of a table whose rows can't be read one after another, since one among them is damaged: what lies
+    /// behind it is reached from there alone.
+    fn read_from_end(&self, moment: &Moment, query: &Query, listed: &mut Listed<'l>) -> Result<()> {
+        let query = query.clone().rev();
+        let mut most = ROWS;
+        while most > 0 {
+            match moment.page(self.table, &query, PageBudget::new(most).time(TIME), None) {
+                Err(error) if is_unreadable(&error) => most /= 2,
+                Err(error) => return Err(error),
+                Ok(page) => {
+                    listed.from_end = page.entities.len();
+                    for row in page.entities.into_iter().rev() {
+                        listed.items.push(self.item(moment, row)?);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns whether a row is seen with its entity, and says nothing that this does not say.
     fn is_folded(&self, item: &Item<'_>) -> bool {
         match (&item.identity, &item.owner) {
@@ -140,9 +166,9 @@ impl<'l> Listing<'l> {
     }
 
     /// Returns a row with what is to be said of it.
-    pub(crate) fn item(&self, snapshot: &Snapshot, row: DynamicEntity) -> Result<Item<'l>> {
+    pub(crate) fn item(&self, moment: &Moment, row: DynamicEntity) -> Result<Item<'l>> {
         let identity = identify(self.kinds, &row);
-        let copies = Copies { tables: self.tables, snapshot };
+        let copies = Copies { tables: self.tables, moment };
         let mut item = Item { row, identity, copies: Vec::new(), owner: None };
         let Some(Identity { kind, row: of }) = &item.identity else { return Ok(item) };
         match of {

@@ -3,7 +3,7 @@
 use table_core::store::Propagate;
 use table_core::{DynamicEntity, Entity, IfMatch, Store};
 
-use super::{Agreement, Asked, Item, Listing};
+use super::{Agreement, Asked, Item, Listing, Moment};
 
 #[derive(Entity, Clone)]
 #[entity(table = "Company", kind = "employee")]
@@ -53,8 +53,8 @@ fn listed(store: &Store, table: &str, as_they_lie: bool, compares: bool) -> Vec<
     kinds.retain(|kind| kind.table() == table.name());
     let listing = Listing { tables: store, table: &table, kinds: &kinds, compares };
     let asked = Asked { as_they_lie, ..Asked::default() };
-    let snapshot = store.snapshot().unwrap();
-    let page = listing.page(&snapshot, &listing.query(asked).unwrap(), asked).unwrap();
+    let moment = Moment::of(store).unwrap();
+    let page = listing.page(&moment, &listing.query(asked).unwrap(), asked).unwrap();
     assert!(page.next.is_none() && page.closed.is_none());
     page.items.iter().map(|item| (item.row.row_key().to_owned(), told(item))).collect()
 }

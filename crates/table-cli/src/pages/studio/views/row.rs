@@ -3,7 +3,7 @@
 use maud::html;
 use table_core::odata::{Metadata, Writer};
 
-use super::super::rows::{Agreement, Listing};
+use super::super::rows::{Agreement, Listing, Moment};
 use super::super::web::{Request, link};
 use super::problem::not_found;
 use super::shell::{Place, shell};
@@ -15,8 +15,8 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
     let (partition, row) = (request.get("p").unwrap_or_default(), request.get("r").unwrap_or_default());
     let table = studio.tables.dynamic_table(table)?;
     let kinds = studio.kinds(Some(table.name()))?;
-    let snapshot = studio.tables.snapshot()?;
-    let Some(found) = snapshot.get(&table, partition, row)? else {
+    let moment = Moment::of(&studio.tables)?;
+    let Some(found) = moment.get(&table, partition, row)? else {
         return Err(not_found(&format!(
             "Table {} has no row {row:?} in partition {partition:?}.",
             table.name()
@@ -25,7 +25,7 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
     let mut json = Vec::new();
     Writer::new(Metadata::Minimal).entity(&found, &mut json)?;
     let listing = Listing { tables: &studio.tables, table: &table, kinds: &kinds, compares: true };
-    let item = listing.item(&snapshot, found)?;
+    let item = listing.item(&moment, found)?;
     let marked = match &item.owner {
         Some((_, Agreement::Differs(names))) => names.clone(),
         _ => item.copies.iter().filter_map(differing).flatten().cloned().collect(),

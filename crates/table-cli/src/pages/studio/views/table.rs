@@ -1,12 +1,12 @@
 //! A table: its rows by page, what a query would read, its designs.
 
 use maud::{Markup, html};
+use table_core::DynamicTable;
 use table_core::introspect::KindInfo;
 use table_core::query::QueryClass;
 use table_core::schema::Form;
-use table_core::{DynamicTable, Snapshot};
 
-use super::super::rows::{Asked, Explained, Item, Listed, Listing, Place as Part};
+use super::super::rows::{Asked, Explained, Item, Listed, Listing, Moment, Place as Part};
 use super::super::web::{Request, link};
 use super::problem::{self, Problem, not_found};
 use super::shell::{Place, shell};
@@ -32,16 +32,16 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
     let asked = asked(request);
     // What a query would read is told without running it, too.
     let runs = request.get("run") != Some("no");
-    let snapshot = studio.tables.snapshot()?;
+    let moment = Moment::of(&studio.tables)?;
     let shown = listing.query(asked).and_then(|query| {
-        let listed = runs.then(|| listing.page(&snapshot, &query, asked)).transpose()?;
+        let listed = runs.then(|| listing.page(&moment, &query, asked)).transpose()?;
         let items = listed.iter().flat_map(|listed| &listed.items);
         let mut found: Vec<_> = items.map(|item| item.row.partition_key()).collect();
         found.dedup();
-        let explained = Explained::of(&snapshot, &table, &query, &found)?;
+        let explained = Explained::of(&moment, &table, &query, &found)?;
         Ok((listed, explained))
     });
-    drop(snapshot);
+    drop(moment);
     let is_asked = asked.filter.is_some() || asked.kind.is_some();
     let body = html! {
         div.head {
@@ -54,6 +54,9 @@ pub(super) fn page(studio: &Studio, table: &str, request: &Request) -> Made {
                 div data-explained aria-live="polite" { @if is_asked || !runs { (picture_of(&explained, &kinds, asked)) } }
                 @if let Some(listed) = listed {
                     (rows(&listed, table.name(), asked))
+                    @if listed.from_end > 0 {
+                        p.faint { "The last " (listed.from_end) " of these were read from the end of the table: what lies between them and the damaged row is not shown." }
+                    }
                     @if let Some(error) = listed.closed { (problem::note(&Problem::Store(error))) }
                 }
             },
@@ -73,8 +76,8 @@ pub(super) fn explained(studio: &Studio, table: &str, request: &Request) -> Made
     let listing =
         Listing { tables: &studio.tables, table: &table, kinds: &kinds, compares: studio.lmdb.is_some() };
     let asked = asked(request);
-    let snapshot: Snapshot = studio.tables.snapshot()?;
-    let explained = listing.query(asked).and_then(|query| Explained::of(&snapshot, &table, &query, &[]));
+    let moment = Moment::of(&studio.tables)?;
+    let explained = listing.query(asked).and_then(|query| Explained::of(&moment, &table, &query, &[]));
     Ok(match explained {
         Ok(explained) => picture_of(&explained, &kinds, asked),
         // While a filter is typed it is none yet.
