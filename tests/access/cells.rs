@@ -1,10 +1,12 @@
 //! A cell of the matrix for each method that reads or writes.
 
+use std::ops::ControlFlow;
 use std::sync::mpsc;
 
 use table_core::crypt::KeyScope;
+use table_core::queue::StoredMessage;
 use table_core::store::Row;
-use table_core::{Batch, DynamicEntity, DynamicTable, IfMatch, Query, Result, Table, prop};
+use table_core::{Batch, DynamicEntity, DynamicTable, IfMatch, Query, Result, Table, Ticks, prop};
 
 use crate::world::{
     Board, Call, Company, Employee, FREE, MINUTE, Office, Payroll, Tenant, employee, note, row_key,
@@ -510,6 +512,19 @@ pub(crate) const NAMED: &[Cell] = &[
     cell(Named, "a", &["Queue::send_all"], |c| {
         c.tables.queue::<String>(c.queue())?.send_all(&["a".to_owned()]).map(done)
     }),
+    cell(Named, "a", &["Queue::restore"], |c| {
+        let message = StoredMessage {
+            id: 1,
+            text: "\"copied\"".into(),
+            sent: Ticks::now(),
+            expires: None,
+            hidden_until: None,
+            count: 1,
+            error: None,
+            unique: None,
+        };
+        Ok(c.tables.queue::<String>(c.queue())?.restore(&[message])? == 1)
+    }),
     cell(Named, "a", &["Queue::message"], |c| {
         c.tables.queue::<String>(c.queue())?.message(&"a".to_owned()).send().map(done)
     }),
@@ -551,6 +566,14 @@ pub(crate) const NAMED: &[Cell] = &[
         Ok(queue.delete_all(&received)? == 1)
     }),
     cell(Named, "r", &["Queue::peek"], |c| Ok(!c.tables.queue::<String>(c.queue())?.peek(1)?.is_empty())),
+    cell(Named, "r", &["Queue::stored"], |c| {
+        let mut count = 0;
+        c.tables.queue::<String>(c.queue())?.stored(|_| {
+            count += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count > 0)
+    }),
     cell(Named, "r", &["Queue::stats"], |c| c.tables.queue::<String>(c.queue())?.stats().map(done)),
     cell(Never, "", &["Queue::pause"], |c| c.tables.queue::<String>(c.queue())?.pause().map(done)),
     cell(Never, "", &["Queue::resume"], |c| c.tables.queue::<String>(c.queue())?.resume().map(done)),
@@ -579,6 +602,9 @@ pub(crate) const NAMED: &[Cell] = &[
     cell(Named, "r", &["Container::find"], |c| c.tables.container(c.container())?.find("report").map(some)),
     cell(Named, "r", &["Container::get"], |c| c.tables.container(c.container())?.get("report").map(some)),
     cell(Named, "r", &["Container::open"], |c| c.tables.container(c.container())?.open("report").map(done)),
+    cell(Named, "r", &["Container::list_after"], |c| {
+        Ok(c.tables.container(c.container())?.list_after("", "a")?.next().transpose()?.is_some())
+    }),
     cell(Named, "r", &["Container::list"], |c| {
         Ok(c.tables.container(c.container())?.list("")?.next().transpose()?.is_some())
     }),
