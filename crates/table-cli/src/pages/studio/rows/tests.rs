@@ -44,15 +44,14 @@ fn employee(id: u32) -> Employee {
 
 /// Reads all rows of a table, as a page shows them.
 fn shown(store: &Store, table: &str, as_they_lie: bool) -> Vec<(String, String)> {
-    listed(store, table, as_they_lie, true)
+    listed(store, table, Asked { as_they_lie, ..Asked::default() }, true)
 }
 
-fn listed(store: &Store, table: &str, as_they_lie: bool, compares: bool) -> Vec<(String, String)> {
+fn listed(store: &Store, table: &str, asked: Asked<'_>, compares: bool) -> Vec<(String, String)> {
     let table = store.dynamic_table(table).unwrap();
     let mut kinds = store.kinds().unwrap();
     kinds.retain(|kind| kind.table() == table.name());
     let listing = Listing { tables: store, table: &table, kinds: &kinds, compares };
-    let asked = Asked { as_they_lie, ..Asked::default() };
     let moment = Moment::of(store).unwrap();
     let page = listing.page(&moment, &listing.query(asked).unwrap(), asked).unwrap();
     assert!(page.next.is_none() && page.closed.is_none());
@@ -101,6 +100,19 @@ fn what_is_in_order_is_folded() {
 }
 
 #[test]
+fn a_filter_finds_entities_and_copies_where_it_names_them() {
+    let store = store();
+    let found = |filter: &str| {
+        let rows = listed(&store, "Company", Asked { filter: Some(filter), ..Asked::default() }, true);
+        rows.into_iter().map(|(row, _)| row).collect::<Vec<_>>()
+    };
+    // The copies by e-mail have an age, too.
+    assert_eq!(found("Age ge 0"), ["empid_000001", "empid_000002", "empid_000003"]);
+    assert_eq!(found("RowKey eq 'email_2@contoso.com'"), ["email_2@contoso.com"]);
+    assert_eq!(found("EntityType eq 'employee.by_email'").len(), 3);
+}
+
+#[test]
 fn what_disagrees_is_shown_with_the_properties_that_do() {
     let store = store();
     let raw = store.dynamic_table("Company").unwrap().raw();
@@ -144,10 +156,11 @@ fn where_a_store_is_far_no_copy_is_read() {
     let store = store();
     let raw = store.dynamic_table("Company").unwrap().raw();
     raw.delete("Sales", "email_2@contoso.com").unwrap();
-    let rows = listed(&store, "Company", false, false);
+    let rows = listed(&store, "Company", Asked::default(), false);
     let expected =
         ["empid_000001", "empid_000002", "empid_000003"].map(|row| (row.to_owned(), String::new()));
     assert_eq!(rows, expected);
-    assert_eq!(listed(&store, "Cities", false, false), []);
-    assert!(listed(&store, "Cities", true, false).iter().all(|(_, told)| told == "untold"));
+    assert_eq!(listed(&store, "Cities", Asked::default(), false), []);
+    let all = Asked { as_they_lie: true, ..Asked::default() };
+    assert!(listed(&store, "Cities", all, false).iter().all(|(_, told)| told == "untold"));
 }
