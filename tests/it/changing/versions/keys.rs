@@ -175,6 +175,11 @@ integration_tests::on_executors_with_jobs! {
     a_conversion_that_changes_a_key_behind_its_template_is_refused
 }
 
+integration_tests::on_azure! {
+    a_key_that_does_not_tell_the_former_one_waits
+    a_conversion_that_changes_a_key_behind_its_template_is_refused
+}
+
 // A call that is awaited reads what is there now, and so do calls that are run as such.
 #[cfg(feature = "postgres")]
 mod blocking_on_postgres {

@@ -90,3 +90,8 @@ integration_tests::on_executors_with_jobs! {
     the_migration_stops_there_says_why_and_goes_on_when_it_is_mended
     two_entities_that_come_to_claim_one_key_of_a_unique_index_stop_the_index_alone
 }
+
+integration_tests::on_azure! {
+    the_migration_stops_there_says_why_and_goes_on_when_it_is_mended
+    two_entities_that_come_to_claim_one_key_of_a_unique_index_stop_the_index_alone
+}

@@ -139,3 +139,8 @@ integration_tests::on_executors_with_jobs! {
     the_former_program_writes_no_more_once_it_is_begun_and_misreads_nothing
     what_neither_version_knows_is_carried_along
 }
+
+integration_tests::on_azure! {
+    a_change_converts_the_entity_that_it_finds
+    what_neither_version_knows_is_carried_along
+}
