@@ -4,7 +4,9 @@
 #   server.sh standby DIRECTORY PORT PRIMARY   # of the server at that port, which waits for it from then on
 #   server.sh promote DIRECTORY
 #   server.sh stop DIRECTORY
-# Installs Debian's server where there is none. Nothing else of the machine is touched: the data lie in the directory.
+#   server.sh pooler DIRECTORY PORT SERVER_PORT  # pgbouncer before that server, which hands out its processes by transactions
+#   server.sh stop-pooler DIRECTORY
+# Installs Debian's programs where there are none. Nothing else of the machine is touched: the data lie in the directory.
 set -euo pipefail
 verb=$1 directory=$2
 
@@ -20,9 +22,13 @@ as_user() {
   if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid postgres --regid postgres --init-groups "$@"); else "$@"; fi
 }
 
-if ! find_programs; then
+install() {
   apt-get update -q > /dev/null || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql > /dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$1" > /dev/null
+}
+
+if ! find_programs; then
+  install postgresql
   find_programs
 fi
 make_directory() {
@@ -57,6 +63,31 @@ standby)
   ;;
 promote)
   as_user "${programs}pg_ctl" -D "$directory/data" -w promote > /dev/null
+  ;;
+pooler)
+  port=$3 server=$4
+  export PATH=$PATH:/usr/sbin
+  command -v pgbouncer > /dev/null || install pgbouncer
+  make_directory
+  cat > "$directory/pooler.ini" << EOF
+[databases]
+* = host=127.0.0.1 port=$server user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $port
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 20
+max_client_conn = 200
+logfile = $directory/pooler.log
+pidfile = $directory/pooler.pid
+EOF
+  as_user pgbouncer -q -d "$directory/pooler.ini"
+  echo "postgres://postgres@127.0.0.1:$port/postgres"
+  ;;
+stop-pooler)
+  kill "$(cat "$directory/pooler.pid")"
   ;;
 stop)
   as_user "${programs}pg_ctl" -D "$directory/data" -m fast -w stop > /dev/null

@@ -10,12 +10,15 @@ directory=$(mktemp -d)
 chmod 755 "$directory"
 port=$((20000 + RANDOM % 10000))
 end() {
+  crates/table-postgres/server.sh stop-pooler "$directory" || true
   crates/table-postgres/server.sh stop "$directory" || true
   rm -rf "$directory"
 }
 trap end EXIT
 TABLE_POSTGRES=$(crates/table-postgres/server.sh start "$directory" "$port" fsync=off)
-export TABLE_POSTGRES TABLE_POSTGRES_LONG=$long
+# The conformance suite runs through a pooler, too.
+TABLE_POSTGRES_POOLER=$(crates/table-postgres/server.sh pooler "$directory" "$((port + 10000))" "$port")
+export TABLE_POSTGRES TABLE_POSTGRES_POOLER TABLE_POSTGRES_LONG=$long
 
 cargo test --locked "${form[@]}" -p table-postgres --all-features "$@"
 # The typed tests that run on other executors than LMDB.
