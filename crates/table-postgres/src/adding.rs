@@ -15,7 +15,7 @@ use table_engine::{ErrorKind, Result, Value, ValueRef};
 #[cfg(feature = "blob")]
 use crate::blobs::ListText;
 use crate::body::Body;
-use crate::statement::Becomes;
+use crate::op::Becomes;
 use crate::work::RowVersion;
 
 /// A row that is there, and locked.

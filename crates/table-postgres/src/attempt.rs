@@ -11,6 +11,7 @@ use crate::connection::Connection;
 use crate::diagnosis::Diagnosis;
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::failed::{Failed, before, does_not_hold};
+use crate::locks;
 use crate::outbox::Settled;
 use crate::plan_kinds::PlanKinds;
 use crate::reading::{OldRows, Reading};
@@ -58,10 +59,7 @@ impl Attempt<'_> {
         if begins {
             *is_open = true;
             // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
-            calls.insert(
-                0,
-                statement::locks(&self.work.partitions, self.store.identity.cast_signed(), is_alone),
-            );
+            calls.insert(0, locks::take(&self.work.partitions, self.store.identity.cast_signed(), is_alone));
             let mut answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
             settled = reading.settle(&mut answers)?;
             // The locks are asked for before the rows.

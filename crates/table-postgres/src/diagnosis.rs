@@ -17,6 +17,8 @@ use crate::reading::Reading;
 use crate::snapshot;
 use crate::statement::digest;
 use crate::table::TableEntry;
+#[cfg(feature = "blob")]
+use crate::unreferenced;
 use crate::work::{RowVersion, Work, WorkRow};
 
 /// Looks at what a refused plan demands.
@@ -48,6 +50,8 @@ impl Diagnosis<'_> {
             calls.push(digest(entry, &range.partition_key, &range.prefix));
         }
         calls.push(store.catalog.generation());
+        #[cfg(feature = "blob")]
+        calls.extend(work.tables.iter().map(|entry| unreferenced::look(&store.blobs.references, entry.id)));
         #[cfg(feature = "blob")]
         let refers = blobs::missing(work, &store.blobs).map(|look| calls.push(look)).is_some();
         #[cfg(feature = "queue")]
@@ -90,6 +94,10 @@ impl Diagnosis<'_> {
                 // What is noted of kinds is another: whatever else is so, it is examined anew.
                 return Ok(None);
             }
+        }
+        #[cfg(feature = "blob")]
+        for (entry, answer) in work.tables.iter().zip(answers.by_ref()) {
+            entry.has_references.learn(answer).map_err(Refused::whole)?;
         }
         #[cfg(feature = "blob")]
         let missing_blob = match answers.by_ref().take(usize::from(refers)).next() {

@@ -1,38 +1,27 @@
 //! A plan as one statement: a part for each sort of change, and a result that is an error unless all that is demanded holds.
 //!
-//! The statement's text depends on the tables and on the sorts of changes, not on how many rows there are: one row of a sort is
-//! given by values, several are by arrays. So the server has few to prepare.
+//! The statement's text depends on the tables, on the sorts of changes, and on how many rows there are while these are few. So the
+//! server has few to prepare.
 
 use std::collections::BTreeMap;
 
 #[cfg(feature = "blob")]
 use crate::blobs::{BlobTables, PlanReferences};
-use crate::body::Body;
 use crate::builder::Builder;
 use crate::connection::Call;
+use crate::given::{FEW, given};
 use crate::keys::{behind_prefix, escape};
+use crate::locks::share_locks;
+use crate::op::{Becomes, Op};
 use crate::outbox::Settled;
 use crate::param::{Json, Param, Params};
 use crate::rewrite::{Rewrite, Times};
 use crate::sealing::StoreKeys;
 use crate::table::TableEntry;
 use crate::token::Token;
+#[cfg(feature = "blob")]
+use crate::unreferenced;
 use crate::work::{Demand, Work, WorkAct};
-
-/// What becomes of a row, when what is there is known as far as it must be.
-pub(crate) struct Op {
-    /// Its place among the rows of the work.
-    pub(crate) of: usize,
-    pub(crate) demand: Demand,
-    pub(crate) becomes: Becomes,
-}
-
-/// What a row becomes.
-pub(crate) enum Becomes {
-    Kept,
-    Gone,
-    Written(Body),
-}
 
 /// A sort of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,10 +130,7 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     let time = builder.params.add(Param::Number(frame.time));
     // A plan of messages alone has no partition.
     if frame.shares_locks && !work.partitions.is_empty() {
-        let part = locks_of(&work.partitions, frame.identity, false, &mut builder.params);
-        let part = builder.part(&part);
-        // What nothing asks for is not evaluated.
-        builder.demands.push(format!("(SELECT count(*) FROM {part}) > 0"));
+        share_locks(&work.partitions, frame.identity, &mut builder);
     }
     if let Some((store, generation)) = frame.generation {
         let generation = builder.params.add(Param::Text(generation.to_string()));
@@ -163,7 +149,15 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         ));
     }
     #[cfg(feature = "blob")]
-    PlanReferences::of(work, &ops).add_to(&mut builder, frame.blobs);
+    match unreferenced(work, &ops) {
+        Some(tables) => {
+            for table in tables {
+                let demand = unreferenced::demand(&frame.blobs.references, table, &mut builder.params);
+                builder.demands.push(demand);
+            }
+        }
+        None => PlanReferences::of(work, &ops).add_to(&mut builder, frame.blobs),
+    }
     let as_of = work.as_of.map(|time| builder.params.add(Param::Number(time)));
     let changes = sorted(work, ops);
     for held in frame.held {
@@ -201,24 +195,29 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     builder.finish()
 }
 
-/// Returns the statement that locks partitions until its transaction ends: alone, or with others that do not
-/// demand that rows are absent.
-pub(crate) fn locks(partitions: &[(u32, String)], identity: i64, is_alone: bool) -> Call {
-    let mut params = Params::default();
-    let sql = locks_of(partitions, identity, is_alone, &mut params);
-    Call { sql, params }
-}
-
-fn locks_of(all: &[(u32, String)], identity: i64, is_alone: bool, params: &mut Params) -> String {
-    let (mut partitions, mut seeds) = (Vec::new(), Vec::new());
-    for (table, partition) in all {
-        partitions.push(partition.clone());
-        // The locks are the database's: those of other stores in it are others.
-        seeds.push(identity ^ i64::from(*table));
+/// Returns the numbers of the tables of which it is enough to demand that no row refers to a blob; `None` if the references of
+/// the rows have to be counted.
+#[cfg(feature = "blob")]
+fn unreferenced(work: &Work, ops: &[Op]) -> Option<Vec<u32>> {
+    let mut tables = Vec::new();
+    for op in ops {
+        if let Becomes::Written(body) = &op.becomes
+            && (!body.references.is_empty() || body.list.is_some())
+        {
+            return None;
+        }
+        if matches!(op.becomes, Becomes::Kept) || op.demand == Demand::Absent {
+            continue;
+        }
+        let entry = work.rows.get(op.of).and_then(|row| work.tables.get(row.table))?;
+        if entry.has_references.is_known() {
+            return None;
+        }
+        if !tables.contains(&entry.id) {
+            tables.push(entry.id);
+        }
     }
-    let (partitions, seeds) = (params.add(Param::Texts(partitions)), params.add(Param::Numbers(seeds)));
-    let lock = if is_alone { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
-    format!("SELECT {lock}(hashtextextended(p, s)) FROM unnest({partitions}, {seeds}) AS l(p, s)")
+    Some(tables)
 }
 
 /// The number of a table, its place in the plan, a sort of change, and whether the rows are added to.
@@ -294,30 +293,25 @@ fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrite
         Sort::KeepOf => format!("SELECT 1 FROM {table} WHERE {matched} FOR SHARE"),
         Sort::KeepAbsent => format!("SELECT 1 FROM {table} WHERE {matched}"),
     };
-    demand(builder, sort, &sql, "1");
+    demand(builder, sort, &sql, 1);
 }
 
 /// Adds a part that changes several rows.
 fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrite: &Rewrite<'_>) {
-    let (params, time) = (&mut builder.params, rewrite.time);
-    let (partitions, rows) =
-        (params.add(Param::Texts(changes.partitions)), params.add(Param::Texts(changes.rows)));
-    let count = format!("cardinality({rows})");
-    let (mut of, mut names) = (format!("{partitions}, {rows}"), "n_pk, n_rk".to_owned());
+    let (count, time) = (changes.rows.len(), rewrite.time);
+    let mut columns = vec![Param::Texts(changes.partitions), Param::Texts(changes.rows)];
+    let mut names = "n_pk, n_rk".to_owned();
     let mut matched = "t.pk = n_pk AND t.rk = n_rk".to_owned();
     if sort.is_of_time() {
-        let times = params.add(Param::Numbers(changes.times));
-        of += &format!(", {times}, {}", params.add(Param::Numbers(changes.again)));
+        columns.extend([Param::Numbers(changes.times), Param::Numbers(changes.again)]);
         names += ", n_ts, n_again";
         matched += " AND t.ts = n_ts AND (n_again < 0 OR coalesce(t.again, 0) = n_again)";
     }
     if sort.writes() {
-        let (kinds, bodies) =
-            (params.add(Param::MaybeTexts(changes.kinds)), params.add(Param::Jsons(changes.bodies)));
-        of += &format!(", {kinds}, {bodies}");
+        columns.extend([Param::MaybeTexts(changes.kinds), Param::Jsons(changes.bodies)]);
         names += ", n_kind, n_body";
     }
-    let given = format!("unnest({of}) AS n({names})");
+    let given = format!("{} AS n({names})", given(&mut builder.params, count, columns));
     let values = format!("(pk, rk, ts, kind, body) SELECT n_pk, n_rk, {time}, n_kind, n_body FROM {given}");
     let sql = match sort {
         Sort::Insert => format!("INSERT INTO {table} {values}"),
@@ -337,18 +331,23 @@ fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrit
         Sort::KeepOf => format!("SELECT 1 FROM {table} AS t, {given} WHERE {matched} FOR SHARE OF t"),
         Sort::KeepAbsent => format!("SELECT 1 FROM {table} AS t, {given} WHERE {matched}"),
     };
-    demand(builder, sort, &sql, &count);
+    demand(builder, sort, &sql, count);
 }
 
 /// Adds a part of this sort, which is of so many rows, and what is demanded of it.
-fn demand(builder: &mut Builder, sort: Sort, sql: &str, rows: &str) {
+fn demand(builder: &mut Builder, sort: Sort, sql: &str, rows: usize) {
     let part = builder.part(sql);
-    let count = match sort.gives() {
+    builder.demands.push(match sort.gives() {
         Gives::Any => return,
-        Gives::None => "0",
-        Gives::All => rows,
-    };
-    builder.demands.push(format!("(SELECT count(*) FROM {part}) = {count}"));
+        Gives::None => format!("NOT EXISTS (SELECT FROM {part})"),
+        // Keys are unique, so one row gives no more.
+        Gives::All if rows == 1 => format!("EXISTS (SELECT FROM {part})"),
+        Gives::All if rows <= FEW => format!("(SELECT count(*) FROM {part}) = {rows}"),
+        Gives::All => {
+            let rows = builder.params.add(Param::Number(i64::try_from(rows).unwrap_or(i64::MAX)));
+            format!("(SELECT count(*) FROM {part}) = {rows}")
+        }
+    });
 }
 
 /// Returns the statement that gives the digest of the rows of a partition whose keys begin with a prefix.

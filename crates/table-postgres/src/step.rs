@@ -16,10 +16,10 @@ use crate::diagnosis::Diagnosis;
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::failed::{Failed, before};
 use crate::jobs::record;
+use crate::locks;
 use crate::param::{Param, Params};
 use crate::plan_kinds::{PlanKinds, another_epoch};
 use crate::reading::Reading;
-use crate::statement;
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
 use crate::token::Token;
@@ -136,7 +136,7 @@ impl StepAttempt<'_> {
         partitions.dedup();
         if !partitions.is_empty() {
             let is_alone = self.works.iter().any(Work::demands_absence);
-            calls.push(statement::locks(&partitions, self.store.identity.cast_signed(), is_alone));
+            calls.push(locks::take(&partitions, self.store.identity.cast_signed(), is_alone));
         }
         *is_open = true;
         let answers = self.connection.begin_and_query(&begin, &calls).await.map_err(before)?;

@@ -26,6 +26,8 @@ use crate::loader::PostgresLoader;
 use crate::param::{JsonText, Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
+#[cfg(feature = "blob")]
+use crate::unreferenced::HasReferences;
 
 /// What this process knows of a table.
 #[derive(Debug)]
@@ -41,6 +43,8 @@ pub(crate) struct TableEntry {
     kinds: Mutex<Option<Arc<Kinds>>>,
     /// What this process goes by when it reads and writes them.
     pub(crate) masks: Masks,
+    #[cfg(feature = "blob")]
+    pub(crate) has_references: HasReferences,
 }
 
 /// A handle on a table.
@@ -56,7 +60,17 @@ pub(crate) const STATE: usize = 1;
 impl TableEntry {
     pub(crate) fn new(id: u32, name: String, rows: String, vault: Option<Arc<dyn Vault>>) -> Self {
         let names = vault.clone().map_or_else(Names::default, Names::of_vault);
-        Self { id, name, rows, names, vault, kinds: Mutex::default(), masks: Masks::default() }
+        Self {
+            id,
+            name,
+            rows,
+            names,
+            vault,
+            kinds: Mutex::default(),
+            masks: Masks::default(),
+            #[cfg(feature = "blob")]
+            has_references: HasReferences::default(),
+        }
     }
 
     /// Returns the statement that reads the row of these keys.

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as executor, Act, Amounts, Condition, Content, Epoch, Group, PackedRow, Plan, Refused, RowProperty,
-    SealedAt, TableExec,
+    self as executor, Act, Amounts, Condition, Epoch, Group, PackedRow, Plan, Refused, SealedAt, TableExec,
 };
-use table_engine::model::names::ENTITY_TYPE;
 use table_engine::row::version::{Proof, version_of};
 use table_engine::schema::Schema;
 use table_engine::{Error, Result, Value};
 
 #[cfg(feature = "blob")]
-use crate::blobs::{Reference, of_properties};
+use crate::blobs::Reference;
 use crate::body::Body;
 use crate::clock::time_of;
 use crate::error::missing;
@@ -20,6 +18,9 @@ use crate::keys::escape;
 use crate::outbox::PlanEntries;
 #[cfg(feature = "queue")]
 use crate::queues::PlanMessages;
+#[cfg(feature = "blob")]
+use crate::row_content::references;
+use crate::row_content::{body, kind_of, owned};
 use crate::store::PostgresStore;
 use crate::table::{TableEntry, own};
 
@@ -70,7 +71,7 @@ pub(crate) struct WorkRow {
     pub(crate) attempted: &'static str,
     /// Whether a declaration has made the row.
     pub(crate) is_declared: bool,
-    /// What the row calls itself, if it says.
+    /// What the row calls itself, if it says and no declaration has made it.
     pub(crate) kind: Option<String>,
     /// Whether it is to refer to blobs.
     #[cfg(feature = "blob")]
@@ -87,6 +88,14 @@ pub(crate) enum WorkAct {
     Merge(Vec<(String, Value)>),
     /// These amounts are added to what is there.
     Add(Amounts),
+}
+
+#[cfg(feature = "blob")]
+impl WorkAct {
+    /// Returns the content that a row gets whatever was there, if it does.
+    fn body(&self) -> Option<&Body> {
+        if let Self::Put(body) = self { Some(body) } else { None }
+    }
 }
 
 /// What must be so of a row.
@@ -247,6 +256,8 @@ impl Work {
                 #[cfg(feature = "blob")]
                 refers: false,
             };
+            // Taken at once: they are large, and to move them costs more than to fill them.
+            work.rows.reserve_exact(group.rows.len() + group.additions.len());
             for (at, row) in group.rows.iter().enumerate() {
                 let act = match &row.act {
                     Act::Keep => WorkAct::Keep,
@@ -261,12 +272,14 @@ impl Work {
                 #[cfg(feature = "blob")]
                 let of = work.rows.len();
                 #[cfg(feature = "blob")]
-                let found = row.act.content().map(|content| of_properties(properties(content)));
+                let found = references(act.body(), row.act.content());
                 #[cfg(feature = "blob")]
-                let refers = found.as_ref().is_some_and(|found| !found.is_empty());
+                let refers = !found.is_empty();
                 #[cfg(feature = "blob")]
-                work.references.extend(found.into_iter().flatten().map(|one| (of, one)));
-                let kind = row.act.content().and_then(kind_of);
+                work.references.extend(found.into_iter().map(|one| (of, one)));
+                // What a declaration has made is examined by that.
+                let content = row.act.content().filter(|_| row.kind.is_none());
+                let kind = content.and_then(kind_of);
                 let (demand, is_declared) = (row.condition.into(), row.kind.is_some());
                 let attempted = row.act.describe(row.condition);
                 work.rows.push(WorkRow {
@@ -394,31 +407,4 @@ impl WorkRow {
 pub(crate) fn checksum(row: &PackedRow) -> Result<u64> {
     // The state is another part of the proof.
     Ok(Proof::of(&version_of(&row.view()?, 0)).checksum)
-}
-
-fn properties<'c>(content: &'c Content<'_>) -> Box<dyn Iterator<Item = RowProperty<'c>> + 'c> {
-    match content {
-        Content::Properties(given) => Box::new(given.iter().copied()),
-        Content::Row(row) => Box::new(row.properties()),
-    }
-}
-
-/// Returns the content of a row of these keys, which is signed if its kind's rows are.
-fn body(entry: Option<&TableEntry>, keys: (&str, &str), content: &Content<'_>) -> Result<Body> {
-    let digest = match (content, entry) {
-        (Content::Row(row), Some(entry)) if row.kind.signs() => {
-            Some(entry.sign(keys, row.properties().collect())?)
-        }
-        _ => None,
-    };
-    Ok(Body::signed(properties(content), digest.as_deref()))
-}
-
-fn owned(content: &Content<'_>) -> Vec<(String, Value)> {
-    properties(content).map(|(name, value)| (name.to_owned(), value.to_value())).collect()
-}
-
-fn kind_of(content: &Content<'_>) -> Option<String> {
-    let kind = properties(content).find(|(name, _)| *name == ENTITY_TYPE);
-    kind.and_then(|(_, value)| value.as_str().map(str::to_owned))
 }

@@ -14,8 +14,8 @@ use crate::builder::Builder;
 use crate::catalog::column;
 use crate::clock::SERVER_NOW;
 use crate::connection::Call;
+use crate::op::{Becomes, Op};
 use crate::param::{Param, Params};
-use crate::statement::{Becomes, Op};
 use crate::work::{Demand, Work, WorkRow};
 
 /// A reference that a property holds.

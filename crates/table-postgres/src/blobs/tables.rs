@@ -10,7 +10,7 @@ pub(crate) struct BlobTables {
     pub(super) blobs: String,
     pub(super) names: String,
     pub(super) segments: String,
-    pub(super) references: String,
+    pub(crate) references: String,
 }
 
 #[cfg(feature = "blob")]
