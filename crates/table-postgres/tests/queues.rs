@@ -251,6 +251,7 @@ fn what_no_queue_can_do_is_refused() {
             after: Duration::MAX,
             lives: Some(Duration::MAX),
             unique: None,
+            history: None,
         })
     };
     // A text with NUL is no JSON.
