@@ -460,11 +460,10 @@ integration_tests::on_executors_with_jobs! {
     a_copy_that_is_made_has_what_the_entity_has
 }
 
-// The others look at snapshots, or at steps that happen whole or not at all, which the service's don't.
+// The others look at snapshots, or at steps that happen whole and in their order, which the service's don't.
 integration_tests::on_azure! {
     who_does_not_know_an_index_that_is_kept_writes_nothing
     what_was_planned_before_an_index_was_made_or_dropped_is_planned_again
-    two_that_claim_one_key_stop_the_job_until_one_of_them_changes
     an_index_of_another_declaration_is_made_anew_and_keeps_writers_off_until_it_is_begun
     a_copy_that_is_made_has_what_the_entity_has
 }

@@ -244,7 +244,6 @@ integration_tests::on_executors_with_jobs! {
 integration_tests::on_azure! {
     a_page_goes_on_where_the_one_before_ended_whatever_is_converted_between_them
     nothing_is_written_before_a_migration_is_begun_and_the_older_program_goes_on
-    a_migration_explains_what_it_takes
     a_store_without_such_rows_has_nothing_to_migrate
     a_struct_that_others_see_is_made_from_a_private_one
 }
