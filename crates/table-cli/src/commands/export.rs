@@ -46,7 +46,7 @@ pub(crate) struct Export {
     /// Without the copies of entities, which the store makes again
     #[arg(long)]
     entities_only: bool,
-    /// Write what was there at one moment (the store's file grows if others write much meanwhile)
+    /// Write one moment of the store, by a snapshot (the store's file grows if others write much meanwhile)
     #[arg(long)]
     consistent: bool,
 }
