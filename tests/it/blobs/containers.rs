@@ -128,6 +128,28 @@ fn blobs_are_listed_by_the_beginning_of_their_names() {
 }
 
 #[test]
+fn a_list_goes_on_behind_any_name() {
+    let (_dir, store) = store();
+    let files = store.container("files").unwrap();
+    for name in ["a/1", "a/2", "a/3", "b"] {
+        files.put(name, &[]).unwrap();
+    }
+    assert!(files.delete("a/2").unwrap());
+    let names = |prefix: &str, after: &str| -> Vec<String> {
+        files.list_after(prefix, after).unwrap().map(|blob| blob.unwrap().name).collect()
+    };
+    assert_eq!(names("", "a/1"), ["a/3", "b"]);
+    assert_eq!(names("", "a/2"), ["a/3", "b"]);
+    assert_eq!(names("a/", "a/2"), ["a/3"]);
+    // It may come before all that have the beginning, or behind them.
+    assert_eq!(names("a/", "A"), ["a/1", "a/3"]);
+    assert_eq!(names("a/", "b"), Vec::<String>::new());
+    assert_eq!(names("", "c"), Vec::<String>::new());
+    assert_eq!(files.list_after("", &"n".repeat(2_000)).unwrap_err().kind(), ErrorKind::InvalidBlobName);
+    assert_sound(&store);
+}
+
+#[test]
 fn containers_are_apart_and_go_with_their_blobs() {
     let (_dir, store) = store();
     let (one, other) = (store.container("one").unwrap(), store.container("other").unwrap());
@@ -264,6 +286,7 @@ integration_tests::on_executors_with_jobs! {
     a_reader_reads_from_any_place_and_what_was_there_when_it_was_opened
     what_is_appended_comes_behind_what_is_there
     blobs_are_listed_by_the_beginning_of_their_names
+    a_list_goes_on_behind_any_name
     containers_are_apart_and_go_with_their_blobs
     bad_names_and_types_are_refused_and_nothing_is_written
     an_upload_is_there_whole_or_not_at_all

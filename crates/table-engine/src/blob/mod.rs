@@ -249,11 +249,12 @@ impl Container {
         })
     }
 
-    /// Returns the blobs whose names begin with this and come behind another name, as they are now. So a long list is gone on with
-    /// without a snapshot that is held all the while.
+    /// Returns the blobs whose names begin with this and come behind another name, as they are now. A long list goes on so without
+    /// a snapshot that is held all the while; no blob need have the other name any more.
     pub fn list_after(&self, prefix: &str, after: &str) -> Result<Listing> {
         self.asked("list the blobs of", None, |blobs| {
             name::check_prefix(prefix)?;
+            name::check_prefix(after)?;
             Listing::new(blobs.read_snapshot()?, self.clone(), prefix, Some(after))
         })
     }

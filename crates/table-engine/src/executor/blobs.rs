@@ -34,7 +34,7 @@ pub trait BlobSnapshot: Send {
     /// Returns the blob of a name.
     fn find(&self, container: ContainerId, name: &str) -> Result<Option<BlobInfo>>;
 
-    /// Returns at most so many of the blobs whose names begin with this, in order, behind a name that is there; and whether
+    /// Returns at most so many of the blobs whose names begin with this, in order, behind another name; and whether
     /// there is no other.
     fn list(
         &self,

@@ -86,8 +86,7 @@ impl<'t> BlobView<'t> {
         self.must_read(&keys::blob(id), BlobRecord::decode)
     }
 
-    /// Returns so many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
-    /// other.
+    /// Returns so many blobs at most of those whose names begin with this, behind another name; and whether there is no other.
     pub(crate) fn list(
         &self,
         container: u32,
@@ -96,8 +95,9 @@ impl<'t> BlobView<'t> {
         most: usize,
     ) -> Result<(Vec<BlobInfo>, bool)> {
         let mut found = Vec::new();
-        let after = after.map(|after| keys::name(container, after));
-        let is_end = self.walk(&keys::name(container, prefix), after.as_deref(), |key, record| {
+        let (begin, after) = (keys::name(container, prefix), after.map(|after| keys::name(container, after)));
+        let after = after.filter(|after| *after >= begin);
+        let is_end = self.walk(&begin, after.as_deref(), |key, record| {
             if found.len() == most {
                 return Ok(ControlFlow::Break(()));
             }

@@ -178,7 +178,7 @@ impl<'t> VerifiedRecords<'t> {
         self.db.get(self.txn, key).map_err(lmdb::error)
     }
 
-    /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
+    /// Goes through the records whose keys begin with a prefix, behind another key, in their order. Nothing of them
     /// is missed as far as it goes. Whether it came to the end, or to where nothing more is wanted.
     pub(crate) fn walk(
         &self,
@@ -199,7 +199,7 @@ impl<'t> VerifiedRecords<'t> {
         .map_err(lmdb::error)?;
         if let Some((key, record)) = last {
             self.check(key, record)?;
-            if after.map_or(key >= prefix, |after| key != after) {
+            if after.map_or(key >= prefix, |after| key > after) {
                 return Err(lmdb::damaged_page());
             }
         }
