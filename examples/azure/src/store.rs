@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use table_azure::AzureOptions;
 use table_core::crypt::KeyProvider;
@@ -168,7 +169,8 @@ impl Store {
     pub fn options() -> Options {
         Options {
             lmdb: table_core::Store::options(),
-            azure: AzureOptions::new(),
+            // No other process has these tables: nobody has to wait until others go by new states of indexes.
+            azure: AzureOptions::new().lease(Duration::from_secs(1)),
             is_manual: false,
             seals: false,
         }

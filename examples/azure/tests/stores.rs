@@ -34,7 +34,7 @@ fn a_mistake_is_named() {
 }
 
 /// The example programs that take an ability which an account has not, with what its refusal names.
-const REFUSED: [(&str, &str); 14] = [
+const REFUSED: [(&str, &str); 13] = [
     ("client_side_join", "`snapshot`"),
     ("copies_elsewhere", "`groups`"),
     ("denormalized", "`range`"),
@@ -43,7 +43,6 @@ const REFUSED: [(&str, &str); 14] = [
     ("index_list", "`groups`"),
     ("large_entity", "blobs"),
     ("logs", "blobs"),
-    ("migration", "jobs"),
     ("paging_and_projection", "`snapshot`"),
     ("references", "`snapshot`"),
     ("series", "`snapshot`"),
@@ -84,8 +83,7 @@ fn every_example_runs_on_an_emulator_or_names_what_it_takes() {
 #[cfg(feature = "postgres")]
 #[test]
 fn every_example_runs_on_postgres_or_names_what_it_takes() {
-    const REFUSED: [(&str, &str); 3] =
-        [("copies_elsewhere", "drop both"), ("encrypted_properties", "no keys"), ("large_entity", "figures")];
+    const REFUSED: [(&str, &str); 2] = [("encrypted_properties", "no keys"), ("large_entity", "figures")];
     if let Ok(address) = std::env::var("TABLE_POSTGRES") {
         check_programs(&Place::parse(&address), &REFUSED);
     }

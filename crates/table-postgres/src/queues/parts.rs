@@ -110,7 +110,7 @@ impl<'b, 't> QueueStatement<'b, 't> {
         QueuePart { number, found }
     }
 
-    /// Adds the part that finds a queue, unless the token's change was given up meanwhile: whoever settles what became of a change
+    /// Adds the part that finds a queue, unless the token's change was given up meanwhile: settling what became of a change
     /// waits for the token's lock first. Else a statement whose connection was lost, and which is to change nothing any more,
     /// could hold messages that the next one then passes over.
     pub(super) fn alive(&mut self, queue: QueuePart, token: Option<Token>) -> QueuePart {
