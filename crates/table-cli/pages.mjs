@@ -117,7 +117,7 @@ async function walk() {
   const { context, page, told } = await opened(looks[0]);
   await page.goto(address);
   await page.getByRole("navigation", { name: "Tables" }).getByRole("link", { name: "Company" }).click();
-  // A key that comes before the page's script is nobody's.
+  // The page's script, which hears the keys, runs once the page is loaded.
   await page.waitForURL("**/t/Company");
   await page.keyboard.press("j");
   await page.keyboard.press("j");

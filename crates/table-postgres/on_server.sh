@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the conformance suite and the tests of this crate on a server that somebody runs, by its connection string, and says what it
+# Runs the conformance suite and the tests of this crate on a running server, by its connection string, and says what it
 # refuses; for engines that speak PostgreSQL's protocol, such as Citus, YugabyteDB and CockroachDB, and for servers that are
 # managed.
 #   on_server.sh postgres://USER:PASSWORD@HOST:PORT/DATABASE
@@ -13,7 +13,7 @@ export TABLE_POSTGRES=$1 PGCONNECT_TIMEOUT=10
 ask() { psql "$TABLE_POSTGRES" -X -v ON_ERROR_STOP=1 -Atqc "$1"; }
 ask 'SELECT version()' || exit 1
 
-# What the store asks of a server, each by itself: so a refusal is told by its name before the tests fail of it.
+# What the store asks of a server, each by itself: a refusal is printed by its name before the tests fail of it.
 refused=()
 try() { # what, statements..
   local what=$1 sql

@@ -169,7 +169,7 @@ impl Store {
     pub fn options() -> Options {
         Options {
             lmdb: table_core::Store::options(),
-            // No other process has these tables: nobody has to wait until others go by new states of indexes.
+            // No other process has these tables: a job need not wait until others go by new states of indexes.
             azure: AzureOptions::new().lease(Duration::from_secs(1)),
             is_manual: false,
             seals: false,

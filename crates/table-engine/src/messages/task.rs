@@ -37,7 +37,7 @@ pub struct History {
     pub sent: Ticks,
     /// How often it was received there.
     pub count: u32,
-    /// Why it was given back last, or set aside; empty if nobody said.
+    /// Why it was given back last, or set aside; empty if no reason was given.
     pub error: Box<str>,
 }
 

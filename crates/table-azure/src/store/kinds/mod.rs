@@ -37,7 +37,7 @@ pub(super) struct KindRecord {
 }
 
 impl KindRecord {
-    /// Returns the states as readers and writers go by them: an index that opens is kept by its writers, and read by nobody.
+    /// Returns the states as readers and writers go by them: an index that opens is kept by its writers, and no reader uses it.
     pub(super) fn shown(&self) -> IndexStates {
         let mut states = self.states.clone();
         for (name, state) in &mut states.indexes {
@@ -48,7 +48,7 @@ impl KindRecord {
         states
     }
 
-    /// Puts an index into a state that writers keep as before and nobody reads, in a new epoch.
+    /// Puts an index into a state in which writers keep it as before and no reader uses it, in a new epoch.
     pub(super) fn close(&mut self, index: &str) {
         self.states.indexes.retain(|(known, _)| known != index);
         self.states.indexes.push((index.to_owned(), IndexState::Backfill));
