@@ -9,8 +9,8 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 /// The header.
 const TRACEPARENT: &str = "traceparent";
 
-/// Makes a span one of the caller's trace, if the request names a trace. It is of no weight who the caller is: a trace is told to
-/// nobody but the program's own exporter.
+/// Makes a span one of the caller's trace, if the request names a trace. Any caller may name one: spans go to the program's own
+/// exporter alone.
 pub(super) fn join(span: &Span, headers: &HeaderMap) {
     let text = headers.get(TRACEPARENT).and_then(|value| value.to_str().ok());
     if let Some(caller) = text.and_then(parse) {
