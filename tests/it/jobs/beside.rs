@@ -79,6 +79,27 @@ fn writers_of_both_releases_lose_nothing_while_an_index_is_made() {
 /// A job that gives way takes few rows at a time at first, and no more than others where that has them wait no longer; and
 /// others write between its steps.
 #[test]
+fn two_that_share_a_job_meet_at_the_ends_of_its_parts() {
+    for _ in 0..30 {
+        let scratch = Scratch::new();
+        let store = scratch.tables_with(&relaxed());
+        let staff = filled(&store, 50);
+        // Few rows: both are at the end of a part at one time in many of the rounds.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut job = store.table::<second::Employee>().unwrap().rebuild().unwrap().steps_of(10);
+                    while job.step().unwrap() {}
+                });
+            }
+        });
+        let table = store.table::<second::Employee>().unwrap();
+        assert_eq!(table.by_email().department("Sales").count().unwrap(), staff.len() as u64);
+        assert_rows(&store.dynamic_table("Company").unwrap(), &staff, Copies::OF[1]);
+    }
+}
+
+#[test]
 fn a_gentle_job_gives_way_between_short_steps() {
     let scratch = Scratch::new();
     let store = scratch.store_with(&relaxed());
@@ -177,4 +198,5 @@ fn check(store: &table_core::Store, staff: &Staff) {
 
 integration_tests::on_executors_with_jobs! {
     writers_of_both_releases_lose_nothing_while_an_index_is_made
+    two_that_share_a_job_meet_at_the_ends_of_its_parts
 }

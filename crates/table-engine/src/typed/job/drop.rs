@@ -97,7 +97,9 @@ impl Work for DropIndex {
             return Ok(made);
         }
         let (event, epoch, name) = (IndexEvent::Dropped, epoch.number, self.name());
-        jobs.transit(&Transition { schema, index, event, epoch, job: (&name, None) })?;
+        if super::is_still_at(table, &name, step.at)? {
+            jobs.transit(&Transition { schema, index, event, epoch, job: (&name, None) })?;
+        }
         Ok(StepOutcome::Moved)
     }
 }

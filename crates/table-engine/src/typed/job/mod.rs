@@ -116,6 +116,15 @@ fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
     table.snapshot()?.check_rows_as_stored(table, E::SCHEMA)
 }
 
+/// Returns whether a job is where a step has read it.
+///
+/// A step reads the job first and the states of its kind afterwards, and another program may go on to the next part between:
+/// the position at the end of the one would be taken for the end of the other, though nothing of that is done. So a part is
+/// ended only if the job is still there after the states were read; the epoch of those sees to what comes later.
+fn is_still_at(table: &DynamicTable, name: &str, at: &JobRecord) -> Result<bool> {
+    Ok(table.exec().jobs()?.job(name)?.as_ref() == Some(at))
+}
+
 /// A job: work that goes over a table in bounded steps, while others read and write it.
 ///
 /// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Tables::jobs) lists it, and a program

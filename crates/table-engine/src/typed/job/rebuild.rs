@@ -183,7 +183,9 @@ impl<E: Entity> Rebuild<E> {
             if let Some((key, has)) = attempt.taken() {
                 let key = (key.0.to_owned(), key.1.to_owned());
                 let blocked = Blocked { key, has: has.clone(), wants: (partition, row) };
-                self.transit(table, index_states.epoch, IndexEvent::Block(blocked), Some(at))?;
+                if super::is_still_at(table, &self.name(), at)? {
+                    self.transit(table, index_states.epoch, IndexEvent::Block(blocked), Some(at))?;
+                }
                 return Ok(Some(StepOutcome::Moved));
             }
         }
@@ -276,7 +278,9 @@ impl<E: Entity> Work for Rebuild<E> {
                     stamp: Ticks::now().get(),
                     ..at.in_part(BACKFILLING)
                 };
-                self.transit(table, index_states.epoch, IndexEvent::Purged, Some(&begun))?;
+                if super::is_still_at(table, &self.name(), at)? {
+                    self.transit(table, index_states.epoch, IndexEvent::Purged, Some(&begun))?;
+                }
                 Ok(StepOutcome::Moved)
             }
             IndexState::Backfill => {
@@ -293,7 +297,9 @@ impl<E: Entity> Work for Rebuild<E> {
                 if let Some(made) = made {
                     return Ok(made);
                 }
-                self.transit(table, index_states.epoch, IndexEvent::Backfilled { since: 0 }, None)?;
+                if super::is_still_at(table, &self.name(), at)? {
+                    self.transit(table, index_states.epoch, IndexEvent::Backfilled { since: 0 }, None)?;
+                }
                 Ok(StepOutcome::Moved)
             }
             IndexState::Blocked(blocked) => {
