@@ -50,7 +50,7 @@ fi
 if [ -n "$long" ]; then
   export AZURE_CHANGES=${AZURE_CHANGES-10000} AZURE_EVENTUAL=${AZURE_EVENTUAL-1000} AZURE_LATE=${AZURE_LATE-1000}
 fi
-cargo test --locked "${form[@]}" -p table-azure -p azure-example --features table-azure/encrypt "$@"
+cargo test --locked "${form[@]}" -p table-azure -p azure-example --features table-azure/encrypt,table-azure/opentelemetry "$@"
 
 # The typed tests that run on other executors than LMDB: on the project's own server, and on the emulator but for those of values,
 # since it gives -0.0 back as 0.

@@ -33,6 +33,9 @@ impl Runner {
         &self,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Running<T> {
+        // What it does there is part of what the caller does.
+        #[cfg(feature = "tracing")]
+        let future = tracing::Instrument::in_current_span(future);
         Running { task: self.runtime.as_ref().map(|runtime| runtime.spawn(future)), is_given_up: false }
     }
 

@@ -121,6 +121,12 @@ impl Endpoint {
         self.is_secure
     }
 
+    /// Returns the name of the host, with its port if the address says one.
+    #[cfg(feature = "tracing")]
+    pub(super) fn host(&self) -> &str {
+        &self.authority
+    }
+
     /// Returns the path of a resource, as it is signed.
     pub(super) fn path_of(&self, resource: &str) -> String {
         format!("{}/{resource}", self.path)

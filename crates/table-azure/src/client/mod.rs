@@ -10,6 +10,12 @@ mod connection;
 mod credential;
 mod failure;
 mod request;
+#[cfg(feature = "tracing")]
+mod request_span;
+#[cfg(not(feature = "tracing"))]
+#[path = "no_request_span.rs"]
+#[allow(clippy::unused_self, reason = "it has the functions that `request_span` has")]
+mod request_span;
 mod retry;
 mod sending;
 mod transport;

@@ -15,6 +15,7 @@ use super::connection::{self, ConnectionError, Endpoint};
 use super::credential::Credential;
 use super::failure::{Failure, Source};
 use super::request::Request;
+use super::request_span::RequestSpan;
 use super::retry::{Cause, Retries};
 use super::transport::{Body, Transport};
 
@@ -110,12 +111,12 @@ impl Client {
         loop {
             let mut cause = Cause::Lost;
             if let Some(secondary) = self.secondary.as_ref().filter(|_| request.may_be_stale && attempted > 1)
-                && let Ok(answer) = self.send_once(secondary, request).await
+                && let Ok(answer) = self.send_once(secondary, request, attempted).await
                 && answer.is_success()
             {
                 return Ok(Sent { answer, may_be_done });
             }
-            let failure = match self.send_once(&self.endpoint, request).await {
+            let failure = match self.send_once(&self.endpoint, request, attempted).await {
                 Ok(answer) => {
                     let refusal = answer.refusal();
                     if !refusal.is_throttled() && !refusal.is_failing() {
@@ -145,10 +146,23 @@ impl Client {
         }
     }
 
-    async fn send_once(&self, endpoint: &Endpoint, request: &Request) -> Result<Answer, Failure> {
-        let signed = self.sign(endpoint, request).await?;
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.transport.send(signed).await
+    /// Sends a request once, which is the attempt of this number.
+    async fn send_once(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        attempt: u32,
+    ) -> Result<Answer, Failure> {
+        let span = RequestSpan::new(endpoint, request, attempt.saturating_sub(1));
+        let sending = async {
+            let mut signed = self.sign(endpoint, request).await?;
+            span.name_in(signed.headers_mut());
+            self.requests.fetch_add(1, Ordering::Relaxed);
+            self.transport.send(signed).await
+        };
+        let answer = span.around(sending).await;
+        span.answered(&answer);
+        answer
     }
 
     /// Makes the request of HTTP, with a date of now.

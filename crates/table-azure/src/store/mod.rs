@@ -39,6 +39,7 @@ use table_engine::__executor::{
 };
 use table_engine::model::names::check_table;
 use table_engine::schema::{PeriodTables, Schema};
+use table_engine::telemetry::Telemetry;
 use table_engine::{Error, ErrorKind, Result, Ticks};
 
 pub(crate) use self::keys::Provider;
@@ -67,16 +68,18 @@ pub(crate) struct AzureStore {
     /// Tables that were opened, by their names in small letters.
     tables: Mutex<HashMap<String, Arc<TableEntry>>>,
     outbox: Arc<OutboxState>,
+    telemetry: Telemetry,
 }
 
 impl AzureStore {
     /// Makes a store; `provider` wraps the key of its keys, if values are to be sealed.
     pub(crate) fn new(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Arc<Self>> {
         let outbox = Arc::new(OutboxState::new(settings.propagates_manually));
+        let telemetry = Telemetry::of(client.endpoint().account(), None);
         let (client, runner) = (Arc::new(client), Arc::new(Runner::new()?));
         let keys = SealingKeys::new(client.clone(), runner.clone(), &settings, provider);
         let service = Arc::new(Service::new(client, settings, keys));
-        Ok(Arc::new(Self { service, runner, tables: Mutex::default(), outbox }))
+        Ok(Arc::new(Self { service, runner, tables: Mutex::default(), outbox, telemetry }))
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -256,6 +259,10 @@ impl Backend for AzureStore {
 
     fn service_records(&self) -> Result<&dyn ServiceRecords> {
         Ok(self)
+    }
+
+    fn telemetry(&self) -> Option<&Telemetry> {
+        Some(&self.telemetry)
     }
 
     fn is_read_only(&self) -> bool {
