@@ -1,6 +1,8 @@
 //! The store: the engine's seam over the client.
 
 mod additions;
+#[cfg(test)]
+mod chance;
 mod commit;
 mod cursor;
 mod explain;

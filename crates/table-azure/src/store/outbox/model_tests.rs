@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::chance::Chance;
 use super::copy::{CopyMark, Place};
 
 /// How many runs.
@@ -23,18 +24,6 @@ struct Without {
     versions_of_the_deleted: bool,
     /// The entry goes although it is another by now.
     etags: bool,
-}
-
-/// Chance, by splitmix64.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: u64) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let next = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let next = (next ^ (next >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((next ^ (next >> 31)) % end).unwrap()
-    }
 }
 
 /// What an entry says: the version of the entity, and where copies may lie that are to go.

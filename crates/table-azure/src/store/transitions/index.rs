@@ -44,7 +44,7 @@ impl OwnedTransition {
     }
 
     /// Returns the record of the kind after the event; `None` if it can't happen.
-    fn after(&self, mut record: KindRecord, layout: &Layout) -> Option<KindRecord> {
+    pub(super) fn after(&self, mut record: KindRecord, layout: &Layout) -> Option<KindRecord> {
         let now = record.states.index(layout, &self.index);
         let moves = match self.event {
             // Who still keeps it would put rows where they are removed.

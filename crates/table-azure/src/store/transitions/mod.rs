@@ -15,6 +15,8 @@
 
 mod convert;
 mod index;
+#[cfg(test)]
+mod model_tests;
 
 use std::sync::Arc;
 
