@@ -264,8 +264,9 @@ impl Catalog {
     pub(crate) fn make_view(&self, found: &Found) -> String {
         format!(
             "CREATE OR REPLACE VIEW {} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\",
-             {TIMESTAMP} AS \"Timestamp\", kind AS \"EntityType\", body AS \"Properties\" FROM {}",
+             {} AS \"Timestamp\", kind AS \"EntityType\", body AS \"Properties\" FROM {}",
             self.view(&found.name),
+            time_of("ts"),
             self.rows(found)
         )
     }
@@ -293,9 +294,10 @@ impl Catalog {
     }
 }
 
-/// What a row's time is to a person: ticks of 100 ns since the year 1.
-pub(crate) const TIMESTAMP: &str =
-    "timestamptz '0001-01-01 00:00:00+00' + ts / 10 * interval '1 microsecond'";
+/// Returns the time of a number of ticks, as the server shows it to a person: they are 100 ns, counted from the year 1.
+pub(crate) fn time_of(ticks: &str) -> String {
+    format!("timestamptz '0001-01-01 00:00:00+00' + {ticks} / 10 * interval '1 microsecond'")
+}
 
 /// Returns a column of an answer, of the type that the statement gives it.
 pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, at: usize) -> Result<T> {

@@ -44,6 +44,7 @@ mod error;
 mod failed;
 mod given;
 mod jobs;
+mod key_columns;
 mod keys;
 mod kinds;
 mod known;

@@ -3,7 +3,8 @@
 use table_engine::EdmType;
 use table_engine::schema::Layout;
 
-use crate::catalog::{Catalog, TIMESTAMP, literal, quoted};
+use crate::catalog::{Catalog, literal, quoted, time_of};
+use crate::key_columns;
 use crate::table::TableEntry;
 
 /// The longest name that the server tells from others.
@@ -19,14 +20,19 @@ pub(crate) fn of_kind(catalog: &Catalog, entry: &TableEntry, kind: &str, layout:
         return None;
     }
     let view = catalog.view(&name);
+    let of_keys = key_columns::of_layout(&layout);
     let columns = layout.properties.iter().filter_map(|property| {
-        let value = value(&property.name, property.type_in_own_row()?);
+        let value = match of_keys.get(&*property.name) {
+            Some(read) => read.clone()?,
+            None => value(&property.name, property.type_in_own_row()?),
+        };
         (property.name.len() <= MOST_BYTES).then(|| format!(", {value} AS {}", quoted(&property.name)))
     });
     Some(format!(
         "DROP VIEW IF EXISTS {view};
-         CREATE VIEW {view} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\", {TIMESTAMP} AS \"Timestamp\"{}
+         CREATE VIEW {view} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\", {} AS \"Timestamp\"{}
          FROM {} WHERE kind = {}",
+        time_of("ts"),
         columns.collect::<String>(),
         entry.rows,
         literal(&layout.entity_type())

@@ -101,6 +101,11 @@ fn a_person_sees_tables_and_kinds_with_columns_of_their_types() {
     let of_kind = format!("{schema}.\"company.employee\"");
     // The copies are no entities.
     assert_eq!(psql(&format!("SELECT count(*), sum(\"Age\") + 1 FROM {of_kind}")), "3|124");
+    // The server looks at the kind first: no number can be read out of a copy's key.
+    assert_eq!(
+        psql(&format!("SELECT \"Department\", \"Email\" FROM {of_kind} WHERE \"Id\" > 2")),
+        "Sales|3@example.com"
+    );
     let columns = "\"RowKey\", \"Salary\", extract(year from \"Hired\"), \"Badge\", \"Photo\", \"IsManager\", \"Rating\"";
     assert_eq!(
         psql(&format!("SELECT {columns} FROM {of_kind} WHERE \"PartitionKey\" = 'Sales' AND \"IsManager\"")),
@@ -118,6 +123,56 @@ fn a_person_sees_tables_and_kinds_with_columns_of_their_types() {
     staff.insert(&later::Employee::of(employee(4, 1.0), Some("Joe"))).unwrap();
     assert_eq!(psql(&format!("SELECT \"Nickname\" FROM {of_kind} WHERE \"Nickname\" IS NOT NULL")), "Joe");
     assert_eq!(psql(&format!("SELECT max(\"Age\") FROM {of_kind}")), "41");
+}
+
+/// An event whose keys alone have most of its values.
+#[derive(Entity)]
+#[entity(table = "Events", kind = "event")]
+#[key(
+    partition = "{station}_{level:offset}",
+    row = "{at:ticks}_{device}{is_valid}_{title:escaped}!{part:04}"
+)]
+struct Event {
+    station: String,
+    level: i16,
+    at: Ticks,
+    device: Uuid,
+    is_valid: bool,
+    title: String,
+    part: u16,
+    text: String,
+}
+
+/// A row does not hold what its keys say: the view has it out of them, but for what no expression of SQL reads.
+#[test]
+fn columns_of_what_the_keys_hold_are_read_out_of_them() {
+    let schema = schema();
+    let tables = PostgresTables::options().schema(&schema).connect(&server()).unwrap();
+    let events = tables.table::<Event>().unwrap();
+    for (station, level, title, part) in [("North 1", -7, "a_b, c", 12), ("S", i16::MAX, "", 9999)] {
+        let (station, title) = (station.to_owned(), title.to_owned());
+        let (at, device) = ("2026-05-04T03:02:01.5Z".parse().unwrap(), Uuid::from_u128(7));
+        let (is_valid, text) = (part == 12, "x".to_owned());
+        events.insert(&Event { station, level, at, device, is_valid, title, part, text }).unwrap();
+    }
+    let of_kind = format!("{schema}.\"events.event\"");
+    let columns = format!(
+        "SELECT string_agg(attname || ' ' || format_type(atttypid, NULL), ', ' ORDER BY attnum)
+         FROM pg_attribute WHERE attrelid = '{of_kind}'::regclass AND attnum > 3"
+    );
+    assert_eq!(
+        psql(&columns),
+        "Station text, Level integer, At timestamp with time zone, Device uuid, IsValid boolean, \
+         Part integer, Text text"
+    );
+    let rows = format!(
+        "SELECT \"Station\", \"Level\", \"At\" AT TIME ZONE 'UTC', right(\"Device\"::text, 4), \"IsValid\", \
+         \"Part\", \"Text\" FROM {of_kind} ORDER BY 1"
+    );
+    assert_eq!(
+        psql(&rows),
+        "North 1|-7|2026-05-04 03:02:01.5|0007|t|12|x\nS|32767|2026-05-04 03:02:01.5|0007|f|9999|x"
+    );
 }
 
 /// Somebody has made a view of the view, which is left alone.
