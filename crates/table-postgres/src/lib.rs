@@ -91,6 +91,8 @@ use std::sync::Arc;
 
 use table_engine::{Result, Tables};
 
+#[cfg(feature = "blob")]
+pub use self::blobs::BlobStats;
 pub use self::options::PostgresOptions;
 #[cfg(feature = "encrypt")]
 pub use self::sealing::{Encryption, KeyInfo};
@@ -105,7 +107,10 @@ use self::store::PostgresStore;
 #[derive(Clone)]
 pub struct PostgresTables {
     tables: Tables,
-    #[cfg_attr(not(feature = "encrypt"), expect(dead_code, reason = "keys are asked of it"))]
+    #[cfg_attr(
+        not(any(feature = "blob", feature = "encrypt")),
+        expect(dead_code, reason = "keys and figures are asked of it")
+    )]
     store: Arc<PostgresStore>,
 }
 

@@ -88,14 +88,24 @@ fn a_blob_stays_as_long_as_a_row_refers_to_it() {
     photos.insert(&photo(1, picture)).unwrap();
     photos.insert(&photo(2, picture)).unwrap();
     assert_eq!(kept(&schema), (4, 1));
+    let stats = || {
+        let stats = tables.blob_stats().unwrap();
+        (stats.blobs, stats.bytes, stats.names, stats.waiting)
+    };
+    assert_eq!(stats(), (1, 200_000, 0, 0));
     assert!(photos.get(key(1)).unwrap().unwrap().picture.get(&tables).unwrap() == bytes(200_000, 1));
     photos.update(key(1), |photo| photo.title = "other".into()).unwrap();
     photos.delete(key(2)).unwrap();
     assert_eq!(kept(&schema), (4, 1));
     // Another in its place.
     let other = tables.upload("image/jpeg", &bytes(10, 2)[..]).unwrap();
+    tables.container("films").unwrap().put("a", b"film").unwrap();
+    assert_eq!(stats(), (2, 200_004, 1, 1));
+    tables.container("films").unwrap().delete("a").unwrap();
     photos.update(key(1), |photo| photo.picture = other).unwrap();
     assert_eq!(kept(&schema), (1, 1));
+    // What is released waits for the next look at what nothing leads to.
+    assert_eq!(stats(), (1, 10, 0, 1));
     assert_eq!(picture.get(&tables).unwrap_err().kind(), ErrorKind::BlobGone);
     let error = photos.insert(&photo(3, picture)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BlobGone, "{error}");

@@ -11,6 +11,8 @@ mod references;
 #[cfg(feature = "blob")]
 mod snapshot;
 #[cfg(feature = "blob")]
+mod stats;
+#[cfg(feature = "blob")]
 mod sweep;
 mod tables;
 #[cfg(feature = "blob")]
@@ -22,6 +24,8 @@ pub(crate) use self::listed::{ListText, read_lists};
 pub(crate) use self::references::{PlanReferences, Reference, missing, of_properties, refusal};
 #[cfg(feature = "blob")]
 pub(crate) use self::snapshot::{content, has_blob};
+#[cfg(feature = "blob")]
+pub use self::stats::BlobStats;
 #[cfg(feature = "blob")]
 pub(crate) use self::sweep::SWEPT_EVERY;
 #[cfg(feature = "blob")]
