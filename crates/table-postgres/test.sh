@@ -20,7 +20,8 @@ TABLE_POSTGRES=$(crates/table-postgres/server.sh start "$directory" "$port" fsyn
 TABLE_POSTGRES_POOLER=$(crates/table-postgres/server.sh pooler "$directory" "$((port + 10000))" "$port")
 export TABLE_POSTGRES TABLE_POSTGRES_POOLER TABLE_POSTGRES_LONG=$long
 
-cargo test --locked "${form[@]}" -p table-postgres --all-features "$@"
+# And the guide's examples, in one build.
+cargo test --locked "${form[@]}" -p table-postgres -p azure-example --all-features "$@"
 # The typed tests that run on other executors than LMDB.
 cargo test --locked "${form[@]}" -p integration-tests --features postgres \
   --test derived --test maintenance --test messages --test rows --test secrets --test structures --test typed \

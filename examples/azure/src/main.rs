@@ -6,6 +6,7 @@
 //! cargo run -p azure-example "$AZURE_STORAGE_CONNECTION_STRING"
 //! cargo run -p azure-example -- --store azurite
 //! cargo run -p azure-example -- --store "$AZURE_STORAGE_CONNECTION_STRING" index_table summary
+//! cargo run -p azure-example --features postgres -- --store postgres://app@localhost/app
 //! ```
 
 use std::error::Error;
@@ -20,7 +21,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if first == "--store" {
         let place = arguments
             .next()
-            .ok_or("`--store` is followed by `azurite`, a connection string, or a directory")?;
+            .ok_or("`--store` is followed by `azurite`, a connection string, the address of a database, or a directory")?;
         return programs(&Place::parse(&place), &arguments.collect::<Vec<_>>());
     }
     let tables = azure_example::open(&first)?;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_azure::AzureOptions;
-use table_core::crypt::KeyProvider;
-use table_core::store::{Encryption, Problem, Propagate, StoreStats};
+use table_core::crypt::{KeyProvider, Scope};
+use table_core::store::{Problem, Propagate};
 use table_core::typed::PendingPropagation;
 use table_core::{Error, ErrorKind, OpenOptions, Result, Tables};
 
@@ -79,8 +79,16 @@ thread_local! {
 /// A store.
 pub struct Store {
     tables: Tables,
-    lmdb: Option<table_core::Store>,
+    kept: Kept,
     is_manual: bool,
+}
+
+/// Where a store lies.
+enum Kept {
+    Directory(table_core::Store),
+    Account,
+    #[cfg(feature = "postgres")]
+    Database(table_postgres::PostgresTables),
 }
 
 /// What was found wrong with a store's files.
@@ -89,12 +97,80 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
+/// Figures of a store.
+pub struct Stats {
+    /// Those of its blobs.
+    pub blobs: BlobStats,
+}
+
+/// What the blobs of a store come to.
+pub struct BlobStats {
+    /// How many there are.
+    pub blobs: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// The keys of a store.
+pub enum Encryption<'s> {
+    /// Those in a directory.
+    Directory(&'s table_core::store::Encryption),
+    /// Those in a database.
+    #[cfg(feature = "postgres")]
+    Database(table_postgres::Encryption),
+}
+
+/// A data key.
+pub struct KeyInfo {
+    /// Whether it seals new values.
+    pub current: bool,
+}
+
+impl Encryption<'_> {
+    /// Returns every living data key.
+    pub fn keys(&self) -> Result<Vec<KeyInfo>> {
+        let all: Vec<_> = match self {
+            Self::Directory(keys) => keys.keys()?.iter().map(|key| key.current).collect(),
+            #[cfg(feature = "postgres")]
+            Self::Database(keys) => keys.keys()?.iter().map(|key| key.current).collect(),
+        };
+        Ok(all.into_iter().map(|current| KeyInfo { current }).collect())
+    }
+
+    /// Gives every scope that has a key a new one.
+    pub fn rotate_all(&self) -> Result<u64> {
+        match self {
+            Self::Directory(keys) => keys.rotate_all(),
+            #[cfg(feature = "postgres")]
+            Self::Database(keys) => keys.rotate_all(),
+        }
+    }
+
+    /// Destroys every old key that nothing is left under.
+    pub fn destroy_unused(&self) -> Result<u64> {
+        match self {
+            Self::Directory(keys) => keys.destroy_unused(),
+            #[cfg(feature = "postgres")]
+            Self::Database(keys) => keys.destroy_unused(),
+        }
+    }
+
+    /// Destroys all keys of a scope.
+    pub fn shred(&self, scope: &Scope) -> Result<u64> {
+        match self {
+            Self::Directory(keys) => keys.shred(scope),
+            #[cfg(feature = "postgres")]
+            Self::Database(keys) => keys.shred(scope),
+        }
+    }
+}
+
 /// How a store is opened.
 pub struct Options {
     lmdb: OpenOptions,
     azure: AzureOptions,
     is_manual: bool,
-    seals: bool,
+    keys: Option<Arc<dyn KeyProvider>>,
 }
 
 impl Options {
@@ -107,7 +183,7 @@ impl Options {
 
     /// Gives the keys by which values are sealed.
     pub fn encryption(self, keys: Arc<dyn KeyProvider>) -> Self {
-        Self { lmdb: self.lmdb.encryption(keys), seals: true, ..self }
+        Self { keys: Some(keys), ..self }
     }
 
     /// Opens the store of a program, which has a path of its own wherever the store lies.
@@ -115,30 +191,28 @@ impl Options {
         let place = RUNNING.with_borrow(|running| running.place.clone());
         let path = path.as_ref();
         match place {
-            Some(Place::Account(_)) if self.seals => {
+            Some(Place::Account(_)) if self.keys.is_some() => {
                 let because = "tables of Azure storage rotate and shred no keys";
                 Err(Error::new(ErrorKind::Unsupported).because(because))
             }
             Some(Place::Account(connection)) => {
-                let mut hasher = DefaultHasher::new();
-                path.hash(&mut hasher);
                 let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
-                let prefix = format!("{run}X{:016x}", hasher.finish());
+                let prefix = format!("{run}X{:016x}", number_of(path));
                 let opened = self.azure.prefix(&prefix).connect(&connection)?;
-                Ok(Store::elsewhere(Tables::clone(&opened), self.is_manual))
-            }
-            #[cfg(feature = "postgres")]
-            Some(Place::Database(_)) if self.seals => {
-                let because = "this store on PostgreSQL was given no keys";
-                Err(Error::new(ErrorKind::Unsupported).because(because))
+                Ok(Store::elsewhere(&opened, Kept::Account, self.is_manual))
             }
             #[cfg(feature = "postgres")]
             Some(Place::Database(address)) => {
-                let mut hasher = DefaultHasher::new();
-                path.hash(&mut hasher);
-                let schema = format!("example_{:016x}", hasher.finish());
-                let opened = table_postgres::PostgresTables::options().schema(schema).connect(&address)?;
-                Ok(Store::elsewhere(Tables::clone(&opened), self.is_manual))
+                // A schema of this run's own: another one's keys open nothing.
+                let schema = format!("example_{:x}_{:016x}", run(), number_of(path));
+                let options = table_postgres::PostgresTables::options().schema(schema);
+                let options = match self.keys {
+                    Some(keys) => options.encryption(keys),
+                    None => options,
+                };
+                let opened = options.propagate_by_hand(self.is_manual).connect(&address)?;
+                let tables = Tables::clone(&opened);
+                Ok(Store::elsewhere(&tables, Kept::Database(opened), self.is_manual))
             }
             Some(Place::Directory(directory)) => {
                 self.directory(directory.join(path.file_name().unwrap_or_default()))
@@ -148,9 +222,30 @@ impl Options {
     }
 
     fn directory(self, path: PathBuf) -> Result<Store> {
-        let store = self.lmdb.open(path)?;
-        Ok(Store { tables: Tables::clone(&store), lmdb: Some(store), is_manual: self.is_manual })
+        let options = match self.keys {
+            Some(keys) => self.lmdb.encryption(keys),
+            None => self.lmdb,
+        };
+        let store = options.open(path)?;
+        Ok(Store { tables: Tables::clone(&store), kept: Kept::Directory(store), is_manual: self.is_manual })
     }
+}
+
+/// Returns a number that the path of a store has in an account or a database.
+fn number_of(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns a number that no other run of a program has.
+#[cfg(feature = "postgres")]
+fn run() -> u128 {
+    static RUN: std::sync::LazyLock<u128> = std::sync::LazyLock::new(|| {
+        let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
+        since.map_or(0, |since| since.as_nanos()) << 32 | u128::from(std::process::id())
+    });
+    *RUN
 }
 
 impl Store {
@@ -160,9 +255,9 @@ impl Store {
     }
 
     /// Returns a store that lies in no directory. What the program leaves in it is removed after it.
-    fn elsewhere(tables: Tables, is_manual: bool) -> Self {
+    fn elsewhere(tables: &Tables, kept: Kept, is_manual: bool) -> Self {
         RUNNING.with_borrow_mut(|running| running.opened.push(tables.clone()));
-        Self { tables, lmdb: None, is_manual }
+        Self { tables: tables.clone(), kept, is_manual }
     }
 
     /// Returns how a store is opened where nothing is said.
@@ -172,48 +267,68 @@ impl Store {
             // No other process has these tables: a job need not wait until others go by new states of indexes.
             azure: AzureOptions::new().lease(Duration::from_secs(1)),
             is_manual: false,
-            seals: false,
+            keys: None,
         }
-    }
-
-    /// Returns the store in its directory.
-    fn lmdb(&self, ability: &str) -> Result<&table_core::Store> {
-        let because = || format!("that takes a store in a directory, which has {ability}");
-        self.lmdb.as_ref().ok_or_else(|| Error::new(ErrorKind::Unsupported).because(because()))
     }
 
     /// Checks the store's files, if it has any.
     pub fn check(&self) -> Result<Checked> {
-        let problems = match &self.lmdb {
-            Some(store) => store.check()?.problems,
-            None => Vec::new(),
+        let problems = match &self.kept {
+            Kept::Directory(store) => store.check()?.problems,
+            _ => Vec::new(),
         };
         Ok(Checked { problems })
     }
 
-    /// Returns figures of the store's files.
-    pub fn stats(&self) -> Result<StoreStats> {
-        self.lmdb("figures")?.stats()
+    /// Returns figures of the store.
+    pub fn stats(&self) -> Result<Stats> {
+        let (blobs, bytes) = match &self.kept {
+            Kept::Directory(store) => {
+                let stats = store.stats()?.blobs;
+                (stats.blobs, stats.bytes)
+            }
+            Kept::Account => return Err(not_in_an_account("figures")),
+            #[cfg(feature = "postgres")]
+            Kept::Database(tables) => {
+                let stats = tables.blob_stats()?;
+                (stats.blobs, stats.bytes)
+            }
+        };
+        Ok(Stats { blobs: BlobStats { blobs, bytes } })
     }
 
     /// Returns what manages the keys.
-    pub fn encryption(&self) -> Result<&Encryption> {
-        self.lmdb("keys")?.encryption()
+    pub fn encryption(&self) -> Result<Encryption<'_>> {
+        match &self.kept {
+            Kept::Directory(store) => store.encryption().map(Encryption::Directory),
+            Kept::Account => Err(not_in_an_account("keys")),
+            #[cfg(feature = "postgres")]
+            Kept::Database(tables) => tables.encryption().map(Encryption::Database),
+        }
     }
 
     /// Frees what dropped tables have left in the store's files, if it has any.
     pub fn reclaim(&self) -> Result<u64> {
-        self.lmdb.as_ref().map_or(Ok(0), table_core::Store::reclaim)
+        match &self.kept {
+            Kept::Directory(store) => store.reclaim(),
+            _ => Ok(0),
+        }
     }
 
     /// Returns what is to follow. In an account no thread looks through the tables for what another process has left: so it is
     /// propagated first.
     pub fn pending_propagation(&self) -> Result<PendingPropagation> {
-        if self.lmdb.is_none() && !self.is_manual {
+        if !matches!(self.kept, Kept::Directory(_)) && !self.is_manual {
             self.tables.propagate()?;
         }
         self.tables.pending_propagation()
     }
+}
+
+/// Returns the refusal of what an account has not.
+fn not_in_an_account(ability: &str) -> Error {
+    let because = format!("that takes a store in a directory or a database, which has {ability}");
+    Error::new(ErrorKind::Unsupported).because(because)
 }
 
 impl Deref for Store {
