@@ -2,6 +2,7 @@
 //! fails.
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::Path;
 
 use table_core::ErrorKind;
@@ -109,14 +110,22 @@ fn each_method_does_what_its_permissions_let_it_do_and_no_more() {
 
 #[test]
 fn each_check_is_missed_when_it_is_taken_away() {
-    for check in Check::ALL {
+    // What is taken away is missing on the thread alone.
+    let missed = |check| {
         take_away(Some(check));
         let found = std::panic::catch_unwind(first_wrong);
         take_away(None);
         println!("without {check:?}: {found:?}");
         // A store that others may change is not put back as it was.
         assert!(!matches!(found, Ok(None)), "nothing fails without {check:?}");
-    }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let checks = Check::ALL.into_iter().skip(first).step_by(threads);
+            scope.spawn(move || checks.for_each(missed));
+        }
+    });
 }
 
 /// What no cell is for, with the reason.

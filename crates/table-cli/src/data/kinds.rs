@@ -126,6 +126,11 @@ impl Kinds {
         self.infos.get(kind).is_none_or(|info| info.rows().iter().any(|row| *row != RowOf::Entity))
     }
 
+    /// Returns whether entities of a kind are wide: they have properties in further rows.
+    pub(crate) fn is_wide(&self, kind: usize) -> bool {
+        self.infos.get(kind).is_some_and(|info| info.rows().iter().any(|row| matches!(row, RowOf::Part(_))))
+    }
+
     /// Returns the name of a kind.
     pub(crate) fn name(&self, kind: usize) -> &str {
         self.infos.get(kind).map_or("", KindInfo::kind)

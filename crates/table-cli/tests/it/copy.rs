@@ -258,3 +258,31 @@ fn a_difference_is_told_by_its_names() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("line 2") && ran.err.contains("order of keys"), "{}", ran.err);
 }
+
+#[test]
+fn a_second_copy_skips_or_replaces_what_is_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (crate::fixture::company(), directory.path().join("to.tables"));
+    let (source, keys) = (Path::new(from.store()), ["--keys", from.ring()]);
+    let ran = copy(source, &to, &keys);
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    let ran = copy(source, &to, &[&keys[..], &["--mode", "skip"]].concat());
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    for line in ran.out.lines() {
+        assert!(line.contains("\"written\":0,") && line.contains("\"rejected\":0,"), "{line}");
+    }
+    // The rows of a wide entity are told apart from others, and stay as they are.
+    let ran = copy(source, &to, &[&keys[..], &["--mode", "replace"]].concat());
+    assert_eq!(ran.code, 1, "{} {}", ran.err, ran.out);
+    let weather = ran.out.lines().find(|line| line.contains("Weather")).unwrap();
+    let counted = "\"read\":2,\"written\":0,\"skipped\":0,\"copies\":0,\"rejected\":2,\"differences\":0,";
+    assert!(weather.contains(counted), "{weather}");
+    let rejects = fs::read_to_string(to.with_extension("rejects")).unwrap();
+    assert_eq!(rejects.matches("one of several of the wide entity `year").count(), 2, "{rejects}");
+    let ran = diff(source, &to, &keys);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    let weather = ["--table", "Weather", "--mode", "replace", "--raw"];
+    let ran = copy(source, &to, &[&keys[..], &weather].concat());
+    assert_eq!(ran.code, 0, "{} {}", ran.err, ran.out);
+    assert!(ran.out.contains("\"written\":2,"), "{}", ran.out);
+}

@@ -104,6 +104,10 @@ impl<'s> Loader<'s> {
                 counts.copies += u64::from(is_copy);
                 !is_copy
             });
+            let wide: Vec<_> = items.extract_if(.., |item| self.is_wide(&item.entity)).collect();
+            for item in &wide {
+                self.leave_out_wide(item, &mut counts, rejects)?;
+            }
         }
         // Stable: of two entities of one key the later one is written later.
         items.sort_by(|one, other| one.entity.partition_key().cmp(other.entity.partition_key()));
@@ -140,6 +144,12 @@ impl<'s> Loader<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a row is one of several of a wide entity.
+    fn is_wide(&mut self, entity: &DynamicEntity) -> bool {
+        let text = entity.get(ENTITY_TYPE).and_then(Value::as_str);
+        matches!(self.kinds.class(text), RowClass::Entity(kind) if self.kinds.is_wide(kind))
     }
 
     /// Returns whether the table makes a row itself.

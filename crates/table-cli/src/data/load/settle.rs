@@ -78,6 +78,27 @@ impl Loader<'_> {
         Ok(())
     }
 
+    /// Leaves out a row of a wide entity: written by itself, by what is noted of its kind, it would empty the others.
+    pub(super) fn leave_out_wide(
+        &self,
+        item: &Item,
+        counts: &mut Counts,
+        rejects: &mut Vec<Reject>,
+    ) -> Result<(), Failure> {
+        if self.writing.mode == Mode::Skip && self.has(&item.entity)? {
+            counts.skipped += 1;
+            return Ok(());
+        }
+        let kind = item.entity.get(ENTITY_TYPE).and_then(Value::as_str).unwrap_or_default();
+        let because = format!(
+            "the row is one of several of the wide entity `{kind}`, which a program with its struct writes together: give --raw \
+             to write it as it is"
+        );
+        counts.rejected += 1;
+        rejects.push(Reject::of(item.line, &item.entity, because));
+        Ok(())
+    }
+
     /// Returns whether an entity that holds blobs is its own row and nothing else. What a property of blobs takes is not noted of a
     /// kind, and is known here: it is a reference to what was brought.
     fn is_whole_row(&self, entity: &DynamicEntity) -> bool {
