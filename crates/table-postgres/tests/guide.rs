@@ -102,7 +102,7 @@ fn with_packages() -> Option<PathBuf> {
     if fs::read_to_string(&ready).is_ok_and(|installed| installed == PACKAGES) {
         return Some(python);
     }
-    let run = |command: &mut Command| command.status().ok().filter(|status| status.success());
+    let run = |command: &mut Command| command.status().ok().filter(std::process::ExitStatus::success);
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/requirements.txt");
     run(Command::new(&python).args(["-m", "pip", "-q", "install", "-r"]).arg(list))?;
