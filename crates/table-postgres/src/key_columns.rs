@@ -35,7 +35,7 @@ fn piece(parts: &[PartOf<'_>], at: usize, column: &str) -> Option<String> {
         (Some(before), Some(width), _) => Some(format!("substr({column}, {}, {width})", before + 1)),
         (Some(before), None, Some(behind)) => {
             let others = before + behind;
-            // What somebody has written by hand may be shorter.
+            // A key that was written by hand may be shorter.
             Some(format!("substr({column}, {}, greatest(length({column}) - {others}, 0))", before + 1))
         }
         (None, Some(width), Some(behind)) => {

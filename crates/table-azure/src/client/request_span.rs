@@ -2,8 +2,6 @@
 //!
 //! It names the host, and neither the path nor the query: keys and signatures stand there.
 
-use std::future::Future;
-
 use http::HeaderMap;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};

@@ -383,7 +383,7 @@ fn run(seed: u64, without: Without) -> bool {
             }
         }
     }
-    // One job that does not die, when nobody writes any more.
+    // Behind the last change, one job that does not die.
     for sent in std::mem::take(&mut world.on_their_way) {
         world.arrive(&sent.request);
     }
@@ -400,7 +400,7 @@ fn run(seed: u64, without: Without) -> bool {
 }
 
 #[test]
-fn an_index_is_whole_for_its_readers_whoever_dies_or_is_held_up() {
+fn an_index_is_whole_for_its_readers_though_jobs_die_and_all_are_held_up() {
     assert_eq!((0..RUNS).find(|seed| !run(*seed, Without::default())), None);
 }
 
