@@ -434,6 +434,7 @@ pub(crate) const TYPED: &[Cell] = &[
     cell(Never, "", &["Table::check"], |c| staff(c)?.check().map(done)),
     cell(Never, "", &["Table::repair"], |c| staff(c)?.repair()?.run().map(done)),
     cell(Never, "", &["Table::rebuild"], |c| staff(c)?.rebuild()?.run().map(done)),
+    cell(Never, "", &["Table::note_kind"], |c| staff(c)?.note_kind().map(done)),
     cell(Never, "", &["Table::drop_index"], |c| staff(c)?.drop_index("by_city")?.run().map(done)),
     cell(Never, "", &["Table::forget_copies"], |c| staff(c)?.forget_copies().map(done)),
     cell(Never, "", &["Table::delete_where"], |c| {

@@ -158,7 +158,7 @@ const BESIDE: &[(&str, &[&str])] = &[
     ("EncryptingTable", &["dynamic", "name", "explain", "open"]),
     ("SetTable", &["dynamic", "at", "check_any"]),
     ("PathQuery", &["new", "at", "fixed", "part", "blind", "shard", "newest", "explain"]),
-    ("Queue", &["max_dequeues", "name", "keeps_history"]),
+    ("Queue", &["max_dequeues", "name"]),
     ("Container", &["name"]),
     // An edge tests it: no access permits it.
     ("Tables", &["service_records"]),

@@ -1,6 +1,7 @@
 //! Two stores that differ outside an access alone: whatever is asked through it has equal answers, but for a unique key that is
 //! taken.
 
+use integration_tests::Scratch;
 use proptest::prelude::*;
 use table_core::access::Access;
 use table_core::query::PageBudget;
@@ -197,8 +198,8 @@ fn paged(tables: &Tables, table: &str, query: &Query, budget: PageBudget) -> Str
     }
 }
 
-fn store(outside: &[(u32, u32)]) -> Store {
-    let store = Store::temporary().unwrap();
+fn store(scratch: &Scratch, outside: &[(u32, u32)]) -> Store {
+    let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
     store.table::<Office>().unwrap();
     for (id, number) in outside {
@@ -226,7 +227,8 @@ proptest! {
         } else {
             access.partition("Sales")
         };
-        let stores = [store(&one), store(&other)];
+        let scratches = [(); 2].map(|()| Scratch::new());
+        let stores = [store(&scratches[0], &one), store(&scratches[1], &other)];
         let [a, b] = stores.each_ref().map(|store| store.restricted(&access));
         for ask in &asks {
             let (here, there) = (answer(&a, ask), answer(&b, ask));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use integration_tests::Scratch;
 use table_core::access::Access;
 use table_core::crypt::MemoryKeys;
 use table_core::{Durability, DynamicEntity, Entity, EntitySet, Projection, Query, Store, Tables};
@@ -138,18 +139,21 @@ pub(crate) fn note(department: &str, id: u32) -> DynamicEntity {
 /// The store, which is put back as it was before each call.
 pub(crate) struct World {
     pub(crate) store: Store,
+    /// Where it lies; it goes when the store is closed.
+    _scratch: Scratch,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let keys = Arc::new(MemoryKeys::new().unwrap());
-        let store = Store::options().encryption(keys).durability(Durability::Relaxed).temporary().unwrap();
+        let scratch = Scratch::new();
+        let store = scratch.store_with(&Store::options().encryption(keys).durability(Durability::Relaxed));
         for name in ["Notes", "Other"] {
             store.create_table(name).unwrap();
         }
         store.table::<Employee>().unwrap();
         store.table::<Office>().unwrap();
-        let world = Self { store };
+        let world = Self { store, _scratch: scratch };
         world.reset(None);
         world
     }

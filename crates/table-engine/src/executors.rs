@@ -42,6 +42,8 @@ pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]
 pub use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
+#[cfg(feature = "encrypt")]
+pub use crate::sealing::key_uses::{KeyUses, ShownRow, check_unused, unused_keys};
 pub use crate::sealing::{HasVault, SealedAt, Sealing};
 
 /// Returns the tables whose reads and writes this backend carries out.

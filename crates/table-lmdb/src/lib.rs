@@ -57,9 +57,7 @@ use self::state::{StoreState, name_of};
 #[cfg(all(feature = "encrypt", feature = "fuzzing"))]
 pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
 #[cfg(feature = "encrypt")]
-pub use self::encryption::vault::key_usage::SealedValues;
-#[cfg(feature = "encrypt")]
-pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
+pub use self::encryption::vault::{Encryption, Progress};
 pub use self::handle::lmdb_snapshot::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::handle::store::Store;
@@ -68,6 +66,8 @@ pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions, Propagate};
 pub use self::records::mark::Mark;
 pub use self::state::space::OldestSnapshot;
+#[cfg(feature = "encrypt")]
+pub use table_engine::crypt::{KeyInfo, SealedValues};
 
 impl Store {
     /// Opens the store in this directory, durable and ready; creates it if there is none.

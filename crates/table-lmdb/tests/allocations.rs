@@ -99,7 +99,9 @@ fn no_row_that_is_lent_costs_an_allocation() {
         };
         // The first page makes what the thread and the table have once, and what is known of the pages that were verified.
         read(400);
-        assert_eq!(read(10), read(400), "{query:?}");
+        // One of them may look at the list of free pages, which is due by the clock, and only once.
+        let least = |size: usize| (0..3).map(|_| read(size)).min();
+        assert_eq!(least(10), least(400), "{query:?}");
     }
     let scan = |top: usize| {
         let mut length = 0;

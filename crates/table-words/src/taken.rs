@@ -2,7 +2,7 @@
 
 /// The methods of a table: those of `Table`, `TableAt` and `AsyncTable`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub const TABLE_METHODS: [&str; 44] = [
+pub const TABLE_METHODS: [&str; 45] = [
     "add",
     "all",
     "at",
@@ -32,6 +32,7 @@ pub const TABLE_METHODS: [&str; 44] = [
     "list_keys",
     "merge",
     "move_to",
+    "note_kind",
     "put",
     "reads",
     "rebuild",

@@ -1,6 +1,7 @@
 //! Entities of declared kinds, written by their properties without their struct: what it has beside them is kept.
 
 mod batches;
+mod noted;
 mod random;
 mod refusals;
 mod sealed;
@@ -165,8 +166,7 @@ fn pretty<T: std::fmt::Debug + PartialEq>(one: &[T], other: &[T]) {
 pub(crate) fn company(scratch: &Scratch) -> (Tables, Table<Employee>, DynamicTable) {
     let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
-    staff.insert(&employee("Nobody", 0)).unwrap();
-    staff.delete(Employee::key("Nobody", 0)).unwrap();
+    staff.note_kind().unwrap();
     // A handle that knows nothing of the struct.
     let table = store.dynamic_table("Company").unwrap();
     (store, staff, table)

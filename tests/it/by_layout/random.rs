@@ -286,3 +286,28 @@ fn writers_at_one_time_leave_nothing_behind() {
     assert!(staff.check().unwrap().is_sound());
     assert_sound(&store);
 }
+
+/// What a thread meets that writes the entity of another one, which comes and goes.
+#[test]
+fn a_row_that_goes_meanwhile_is_in_nobodys_way() {
+    let scratch = Scratch::new();
+    let (store, staff, table) = company(&scratch);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..3_000 {
+                drop(staff.put(&employee("Legal", 3)));
+                drop(staff.delete(Employee::key("Legal", 3)));
+            }
+        });
+        let age = DynamicEntity::new("Legal", "empid_000003").with("Age", 50);
+        for _ in 0..1_000 {
+            let merged = table.merge(&age, IfMatch::Any);
+            let deleted = table.delete("Legal", "empid_000003");
+            let batch = table.batch("Legal").delete("empid_000003").commit();
+            for met in [merged.err(), deleted.err(), batch.err()].into_iter().flatten() {
+                assert_eq!(met.kind(), ErrorKind::EntityNotFound, "{met}");
+            }
+        }
+    });
+    assert_sound(&store);
+}

@@ -38,15 +38,16 @@ fn every_value_opens_after_each_kill_and_the_job_goes_on() {
         let report = store.check().unwrap();
         assert!(report.problems.is_empty(), "{:#?}", report.problems);
         // What was said to be seen is not looked at again, unless the job had come to its end, or its keys were rotated
-        // once more, and it had no time to say so.
+        // once more, and it had no time to say so. A report counts what earlier runs have changed, too.
         let generation = store.encryption().unwrap().generation().unwrap();
         if let Some((seen, _)) = last.filter(|(_, then)| *then == generation) {
+            let before = store.jobs().unwrap().first().map_or(0, |job| job.changed);
             let mut job = store.table::<vault::Account>().unwrap().reencrypt().unwrap();
             let goes_on = job.step().unwrap() && job.report().seen > seen;
             resumed += u64::from(goes_on);
             if !goes_on {
                 let report = job.run().unwrap();
-                assert_eq!(report.changed, 0, "{seen} rows were seen before kill {cycle}");
+                assert_eq!(report.changed, before, "{seen} rows were seen before kill {cycle}");
             }
         }
         if cycle % 4 == 3 {

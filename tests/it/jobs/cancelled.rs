@@ -58,14 +58,20 @@ fn a_deletion_that_is_given_up_leaves_the_rest() {
     table.rebuild().unwrap().run().unwrap();
     let delete = || table.delete_partition(second::Employee::partition("Sales")).unwrap();
     let (mut job, mut other) = (delete(), delete());
-    job.step().unwrap();
+    // A step ends by its time, too, and copies come first.
+    let gone = || store.jobs().unwrap()[0].changed;
+    while gone() == 0 {
+        job.step().unwrap();
+    }
+    let gone = gone();
+    assert!(gone < 1_300, "{gone}");
     job.cancel().unwrap();
     assert!(!other.step().unwrap());
     assert!(store.jobs().unwrap().is_empty());
-    assert_eq!(table.all().count().unwrap(), 800);
+    assert_eq!(table.all().count().unwrap(), 1_300 - gone);
     assert!(table.check().unwrap().is_sound());
     // It begins from the start when it is asked for again.
-    assert_eq!(delete().run().unwrap().changed, 800);
+    assert_eq!(delete().run().unwrap().changed, 1_300 - gone);
 }
 
 /// What was begun when a store was copied goes on in the copy, and in the original, each for itself.

@@ -302,8 +302,12 @@ fn a_job_goes_on_where_it_is_from_any_handle() {
         }
         seen.extend(store.jobs().unwrap().iter().map(|job| (job.done, job.changed)));
     }
-    // One step sweeps, if the machine is not so busy that it ends before, and fifteen fill.
-    assert!(seen.len() >= 16 && seen.len() < 50, "{seen:?}");
+    // One step sweeps, and fifteen fill. On a busy machine steps end sooner, but each looks at a hundred rows at least: of three
+    // thousand, twice.
+    assert!(seen.len() >= 16 && seen.len() <= 62, "{seen:?}");
+    // It goes back once, from its first part to its second.
+    let back = seen.iter().zip(seen.iter().skip(1)).filter(|((done, _), (next, _))| next < done);
+    assert!(back.count() <= 1, "{seen:?}");
     // No entity was filled twice.
     assert_eq!(seen.iter().map(|(_, changed)| *changed).max(), Some(1_500));
     let table = store.table::<second::Employee>().unwrap();

@@ -100,6 +100,7 @@ pub mod files;
 pub mod key;
 #[doc(hidden)]
 pub mod key_cache;
+mod key_info;
 #[doc(hidden)]
 pub mod mac;
 mod memory;
@@ -123,6 +124,7 @@ pub mod value;
 pub use self::cell::Cell;
 pub use self::data_key::KeyHandle;
 pub use self::key::SecretKey;
+pub use self::key_info::{KeyInfo, SealedValues};
 pub use self::memory::MemoryKeys;
 pub use self::provider::{KeyError, KeyId, KeyProvider};
 pub use self::ring::KeyRing;

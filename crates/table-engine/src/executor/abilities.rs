@@ -88,7 +88,7 @@ impl Abilities {
         if !self.groups && plan.groups.len() > 1 {
             let because = format!(
                 "the store changes rows of one partition at a time, and the change is of {}: that takes the ability \
-                 `groups`",
+                 `groups`, which copies elsewhere do without if they are `eventual`",
                 plan.groups.len()
             );
             return Err(refused(because, 1, None));

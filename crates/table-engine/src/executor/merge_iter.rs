@@ -1,102 +1,20 @@
-//! Scan ranges, which are what cursors read of one query, or of several; and the rows of several cursors in one order.
+//! The rows of several cursors in one order.
 //!
 //! Queries that differ in the digits of a shard alone are merged by the bytes behind the shard, in one snapshot. A
 //! continuation names the last row: every range goes on behind that row, or at it, by its own shard's number.
+//!
+//! Queries of several tokens are merged likewise. Without a snapshot a row that is sealed anew meanwhile moves from the range of
+//! the older token to that of the newer one, and is in either when that is read, or in both: so the older one is read to its
+//! end before the newer one is begun, and what has been given is left out.
 
 use std::cmp::Ordering;
 
 use super::batch::{Plain, ReadSelected};
-use super::{Batch, ReadSnapshot, RowCursor};
+use super::read_whole::ReadWhole;
+use super::{Batch, ReadSnapshot, RowCursor, ScanRanges};
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(feature = "access")]
-use crate::query::Visible;
-use crate::query::{Explain, Query};
-use crate::row::key;
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
-
-/// One query; or several, one for each shard or token, whose rows are merged in the order of what follows it in their
-/// keys.
-///
-/// The queries differ in the shard or token alone, which has as many digits in each.
-#[derive(Clone, Debug)]
-pub struct ScanRanges {
-    queries: Queries,
-    /// The bytes of partition key, separator and row key up to the end of the shard.
-    common: usize,
-}
-
-/// The queries, at least one.
-#[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most queries have one scan range, which needs no memory of its own"
-)]
-enum Queries {
-    One(Query),
-    Several(Vec<Query>),
-}
-
-impl From<Query> for ScanRanges {
-    fn from(query: Query) -> Self {
-        Self { queries: Queries::One(query), common: 0 }
-    }
-}
-
-impl ScanRanges {
-    /// Queries whose rows are merged by what follows so many bytes of their keys.
-    pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
-        Self { queries: Queries::Several(queries), common }
-    }
-
-    /// Returns the ranges with each query narrowed to what its reader may see.
-    #[cfg(feature = "access")]
-    pub(crate) fn narrowed(&self, visible: &Visible) -> Self {
-        let narrow = |query: &Query| query.clone().narrowed(visible.clone());
-        let queries = match &self.queries {
-            Queries::One(query) => Queries::One(narrow(query)),
-            Queries::Several(queries) => Queries::Several(queries.iter().map(narrow).collect()),
-        };
-        Self { queries, common: self.common }
-    }
-
-    /// Returns the query of each scan range.
-    pub fn queries(&self) -> &[Query] {
-        match &self.queries {
-            Queries::One(query) => std::slice::from_ref(query),
-            Queries::Several(queries) => queries,
-        }
-    }
-
-    /// Returns how the queries will be answered.
-    pub(crate) fn explain(&self) -> Result<Explain> {
-        let Some(first) = self.queries().first() else {
-            return Query::new().top(0).explain();
-        };
-        Ok(first.explain()?.merged(self.queries().len(), first.most()))
-    }
-
-    /// Returns how many entities are wanted.
-    pub fn wanted(&self) -> u64 {
-        let top = self.queries().first().and_then(Query::most);
-        top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
-    }
-
-    /// Returns whether the rows come from the last to the first.
-    pub(crate) fn are_reverse(&self) -> bool {
-        self.queries().first().is_some_and(Query::is_reverse)
-    }
-
-    /// Returns whether a store without a descending order may hold rows to turn them round.
-    pub(crate) fn may_buffer(&self) -> bool {
-        self.queries().first().and_then(Query::buffers).is_some()
-    }
-
-    /// Returns the bytes by which rows are merged.
-    pub fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
-        key::behind_shared(stored, self.common)
-    }
-}
 
 /// Returns which of two rows comes first: by the rest of the key, then by shard.
 pub fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
@@ -110,6 +28,8 @@ pub(crate) struct MergeIter {
     remaining: u64,
     /// Of many cursors, those that have a row, as a heap with the first row's at its head; `None` before the first row.
     heap: Option<Vec<usize>>,
+    /// Where rows may move: the row that was given last, by the rest of its key and its cursor.
+    given: Option<(Vec<u8>, usize)>,
 }
 
 /// Up to so many cursors are looked through for each row. Of more, a heap finds the first with fewer comparisons.
@@ -127,10 +47,15 @@ struct MergeInput {
 impl MergeIter {
     /// Merges these cursors, one for each of the scan ranges.
     pub(crate) fn new(scan_ranges: ScanRanges, cursors: Vec<Box<dyn RowCursor>>) -> Self {
-        let scan_range =
-            |cursor| MergeInput { cursor, batch: Batch::default(), failed: None, has_failed: false };
+        let scan_range = |(at, cursor): (usize, Box<dyn RowCursor>)| MergeInput {
+            cursor: if scan_ranges.may_lose(at) { Box::new(ReadWhole::of(cursor)) } else { cursor },
+            batch: Batch::default(),
+            failed: None,
+            has_failed: false,
+        };
+        let cursors = cursors.into_iter().enumerate().map(scan_range).collect();
         let remaining = scan_ranges.wanted();
-        Self { scan_ranges, cursors: cursors.into_iter().map(scan_range).collect(), remaining, heap: None }
+        Self { scan_ranges, cursors, remaining, heap: None, given: None }
     }
 
     /// Returns what it reads.
@@ -230,9 +155,56 @@ impl MergeIter {
         if self.remaining == 0 {
             return None;
         }
-        if self.cursors.len() > FEW {
-            return self.first_of_many(snapshot);
+        if self.cursors.len() == 1 {
+            let scan_range = self.cursors.first_mut()?;
+            scan_range.fill(snapshot);
+            self.remaining = if scan_range.batch.is_empty() { 0 } else { self.remaining - 1 };
+            return match scan_range.failed.take_if(|_| scan_range.batch.is_empty()) {
+                Some(error) => Some(Err(error)),
+                None => (!scan_range.batch.is_empty()).then_some(Ok(scan_range)),
+            };
         }
+        let first = loop {
+            let first = if self.cursors.len() > FEW {
+                self.first_of_many(snapshot)
+            } else {
+                self.first_of_few(snapshot)
+            };
+            match first {
+                Some(Ok(at)) if self.was_given(at, snapshot) => self.cursors.get_mut(at)?.batch.skip()?,
+                first => break first,
+            }
+        };
+        match first {
+            Some(Ok(at)) => {
+                self.remaining -= 1;
+                self.cursors.get_mut(at).map(Ok)
+            }
+            Some(Err(error)) => Some(Err(error)),
+            None => {
+                self.remaining = 0;
+                None
+            }
+        }
+    }
+
+    /// Returns whether the next row of a cursor has been given already, out of a range from which it has moved.
+    fn was_given(&mut self, at: usize, snapshot: &dyn ReadSnapshot) -> bool {
+        if !self.scan_ranges.may_move() {
+            return false;
+        }
+        let head = self.cursors.get(at).and_then(|scan_range| scan_range.batch.head(snapshot));
+        let rest = self.scan_ranges.rest(head.unwrap_or_default());
+        let was_given = self.given.as_ref().is_some_and(|(given, from)| {
+            *from != at && given == rest && self.scan_ranges.share_rows(*from, at)
+        });
+        if !was_given {
+            self.given = Some((rest.to_vec(), at));
+        }
+        was_given
+    }
+
+    fn first_of_few(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<usize>> {
         for scan_range in &mut self.cursors {
             scan_range.fill(snapshot);
             // The rows read before an error come first. Where the error stands among other scan ranges' rows is not known.
@@ -242,19 +214,15 @@ impl MergeIter {
                 return Some(Err(error));
             }
         }
-        let first =
-            if self.cursors.len() == 1 { 0 } else { first_of(&self.scan_ranges, &self.cursors, snapshot)? };
-        let scan_range = self.cursors.get_mut(first).filter(|scan_range| !scan_range.batch.is_empty());
-        self.remaining = if scan_range.is_some() { self.remaining - 1 } else { 0 };
-        scan_range.map(Ok)
+        first_of(&self.scan_ranges, &self.cursors, snapshot).map(Ok)
     }
 }
 
 impl MergeIter {
     /// Returns the cursor, of many, whose row comes next. One row is taken of the cursor that was first, so that it alone is
     /// looked at again.
-    fn first_of_many(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<&mut MergeInput>> {
-        let mut heap = match self.heap.take() {
+    fn first_of_many(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<usize>> {
+        let heap = match self.heap.take() {
             None => {
                 let mut all = Vec::with_capacity(self.cursors.len());
                 for (at, scan_range) in self.cursors.iter_mut().enumerate() {
@@ -281,9 +249,8 @@ impl MergeIter {
             }
         };
         let first = heap.first().copied();
-        self.heap = Some(std::mem::take(&mut heap));
-        self.remaining = if first.is_some() { self.remaining - 1 } else { 0 };
-        first.and_then(|first| self.cursors.get_mut(first)).map(Ok)
+        self.heap = Some(heap);
+        first.map(Ok)
     }
 
     /// Moves a cursor down the heap to where its row belongs.

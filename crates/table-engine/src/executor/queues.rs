@@ -58,11 +58,6 @@ pub trait Queues {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// Returns whether messages may be sent with the history that they have in another queue.
-    fn keeps_history(&self) -> bool {
-        false
-    }
-
     /// Returns what a queue counts.
     fn stats(&self, queue: QueueId) -> Result<QueueStats>;
 

@@ -220,7 +220,8 @@ pub fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
     let go_on = |(scan_range, head): (usize, Option<Vec<u8>>)| {
         let mut row = head?;
         row.extend_from_slice(rest);
-        let is_after = super::order(reverse, (rest, scan_range), (rest, came_from)).is_le();
+        let is_after = super::order(reverse, (rest, scan_range), (rest, came_from)).is_le()
+            || scan_ranges.share_rows(scan_range, came_from);
         Some((row, is_after))
     };
     Ok(heads.enumerate().map(go_on).collect())

@@ -1,7 +1,9 @@
 //! Rows of cursors that are not LMDB's: batches of any size, pages that are lent, errors between them, scan ranges merged.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use proptest::prelude::*;
 
 use self::Step::{Fail, Keep};
 use super::*;
@@ -243,4 +245,118 @@ fn rows_are_skipped_up_to_an_error() {
     all.skip(&Nothing).unwrap().unwrap();
     assert!(all.skip(&Nothing).unwrap().is_err());
     assert!(all.skip(&Nothing).is_none());
+}
+
+/// Rows that lie under the digit of a token, of which there are two for each shard; and which of them move to the newer one.
+struct Live {
+    rows: BTreeSet<String>,
+    /// The rows to be moved, each before the next batch is read.
+    moves: VecDeque<Option<String>>,
+}
+
+/// Reads the rows under a digit as they are when each batch is read.
+struct LiveCursor {
+    live: Arc<Mutex<Live>>,
+    digit: usize,
+    is_reverse: bool,
+    last: Option<String>,
+    size: usize,
+}
+
+impl RowCursor for LiveCursor {
+    fn fill(&mut self, _: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
+        let mut live = self.live.lock().unwrap();
+        if let Some(Some(row)) = live.moves.pop_front() {
+            let (digit, name) = row.split_once('_').unwrap();
+            let newer = format!("{}_{name}", digit.parse::<usize>().unwrap() + 1);
+            assert!(live.rows.remove(&row) && live.rows.insert(newer));
+        }
+        let is_next = |row: &&String| {
+            let is_behind = match &self.last {
+                None => true,
+                Some(last) if self.is_reverse => *row < last,
+                Some(last) => *row > last,
+            };
+            is_behind && row.starts_with(&format!("{}_", self.digit))
+        };
+        let mut next: Vec<_> = live.rows.iter().filter(is_next).cloned().collect();
+        if self.is_reverse {
+            next.reverse();
+        }
+        batch.read_by(&Arc::default(), &Arc::default(), true);
+        for row in next.iter().take(self.size) {
+            batch.keep(&stored(row), &packed(&stored(row)));
+        }
+        self.last = next.get(self.size - 1).cloned();
+        if self.last.is_none() {
+            batch.end();
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_row_that_moves_to_a_newer_token_meanwhile_is_given_once(
+        shards in prop_oneof![Just(1_usize), Just(5)],
+        rows_of_each in 0_usize..5,
+        size in 1_usize..4,
+        is_reverse: bool,
+        top in prop_oneof![Just(usize::MAX), 0_usize..6],
+        moves in Just((0..25).collect::<Vec<usize>>()).prop_shuffle(),
+        pauses in proptest::collection::vec(any::<bool>(), 25),
+    ) {
+        let names = |shard: usize| (0..rows_of_each).map(move |row| format!("{}_{row}", 2 * shard));
+        let all: Vec<String> = (0..shards).flat_map(names).collect();
+        let moves = moves.iter().zip(pauses).filter_map(|(row, pauses)| match all.get(*row) {
+            row if !pauses => row.map(|row| Some(row.clone())),
+            _ => Some(None),
+        });
+        let live = Live { rows: all.iter().cloned().collect(), moves: moves.collect() };
+        let live = Arc::new(Mutex::new(live));
+        let cursor = |digit| -> Box<dyn RowCursor> {
+            Box::new(LiveCursor { live: live.clone(), digit, is_reverse, last: None, size })
+        };
+        let mut query = Query::new();
+        if is_reverse {
+            query = query.rev();
+        }
+        if top < usize::MAX {
+            query = query.top(top);
+        }
+        let ranges = ScanRanges::merged(vec![query; 2 * shards], 3);
+        let ranges = ranges.moving((0..2 * shards).map(|digit| digit / 2).collect());
+        let found = rows(MergeIter::new(ranges, (0..2 * shards).map(cursor).collect()));
+        let mut expected: Vec<(String, usize)> = all
+            .iter()
+            .map(|row| row.split_once('_').unwrap())
+            .map(|(digit, name)| (name.to_owned(), digit.parse::<usize>().unwrap() / 2))
+            .collect();
+        expected.sort();
+        if is_reverse {
+            expected.reverse();
+        }
+        expected.truncate(top);
+        let found: Vec<_> = found
+            .iter()
+            .map(|row| row.split_once('_').unwrap())
+            .map(|(digit, name)| (name.to_owned(), digit.parse::<usize>().unwrap() / 2))
+            .collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_walk_goes_on_behind_a_row_that_has_moved(came_from in 0_usize..4, is_reverse: bool) {
+        let query = |digit: usize| {
+            let query = Query::new().partition("p").row_prefix(format!("{digit}_"));
+            if is_reverse { query.rev() } else { query }
+        };
+        let ranges = ScanRanges::merged((0..4).map(query).collect(), 3).moving(vec![0, 0, 1, 1]);
+        let mut asked = ranges.range_queries(7).unwrap();
+        range_query::go_on(&ranges, &mut asked, 7, "p", &format!("{came_from}_b")).unwrap();
+        let goes_on_at = asked.iter().enumerate().map(|(at, asked)| asked.covers(&stored(&format!("{at}_b"))));
+        let comes_later = |shard: usize| if is_reverse { shard < came_from / 2 } else { shard > came_from / 2 };
+        let expected: Vec<bool> = [0, 0, 1, 1].into_iter().map(comes_later).collect();
+        prop_assert_eq!(goes_on_at.collect::<Vec<_>>(), expected);
+    }
 }

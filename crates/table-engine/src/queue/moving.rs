@@ -43,12 +43,6 @@ impl<T> Queue<T> {
         self.asked(LIST, |queues| queues.stored(self.id, &mut each))
     }
 
-    /// Returns whether messages that are [restored](Self::restore) keep when they were sent, how often they were received and
-    /// why they were given back. Where they don't, they are as messages that are sent anew.
-    pub fn keeps_history(&self) -> Result<bool> {
-        self.asked(LIST, |queues| Ok(queues.keeps_history()))
-    }
-
     /// Sends up to 1,000 messages as they stand in another queue, all of them or none: for as long as they still were to be
     /// hidden and to live there, with their unique keys, and with what became of them so far. Returns how many were sent, which
     /// are all but those whose unique key a message of this queue has.
@@ -56,11 +50,10 @@ impl<T> Queue<T> {
         if messages.is_empty() {
             return Ok(0);
         }
-        let keeps_history = self.keeps_history()?;
         let now = Ticks::now();
         let tasks = || {
             check_many(messages.len())?;
-            let task = |message| Ok(Task::Send(sending(message, now, keeps_history)?));
+            let task = |message| Ok(Task::Send(sending(message, now)?));
             messages.iter().map(task).collect::<Result<Vec<_>>>()
         };
         let tasks = tasks().map_err(|error: Error| self.named(SEND, error))?;
@@ -74,7 +67,7 @@ impl<T> Queue<T> {
 }
 
 /// Returns what is asked to send a message as it stands at a time.
-fn sending(message: &StoredMessage, now: Ticks, keeps_history: bool) -> Result<Sending> {
+fn sending(message: &StoredMessage, now: Ticks) -> Result<Sending> {
     check_text(&message.text, "in the other queue")?;
     let after = message.hidden_until.map_or(Duration::ZERO, |until| left(until, now)).min(LONGEST_DELAY);
     let history = History {
@@ -87,7 +80,7 @@ fn sending(message: &StoredMessage, now: Ticks, keeps_history: bool) -> Result<S
         after,
         lives: message.expires.map(|expires| left(expires, now)),
         unique: message.unique.as_deref().map(Into::into),
-        history: keeps_history.then_some(history),
+        history: Some(history),
     })
 }
 

@@ -159,6 +159,7 @@ impl<'r> Packed<'r> {
     }
 
     /// Returns the name of a property, shared.
+    #[inline]
     pub(crate) fn shared_name(&self, entry: &Entry<'r>) -> Result<Name> {
         if entry.id() == INLINE {
             return self.name(entry).map(Into::into);
@@ -167,7 +168,11 @@ impl<'r> Packed<'r> {
     }
 
     /// Returns the property's value.
-    #[inline]
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(clippy::inline_always, reason = "for each property, a call costs as much as what it does"),
+        inline(always)
+    )]
     pub(crate) fn value(&self, entry: &Entry<'r>) -> Result<ValueRef<'r>> {
         match entry {
             Entry::Slot(row, slot) => {

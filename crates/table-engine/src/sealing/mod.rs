@@ -5,6 +5,8 @@
 
 #[cfg(feature = "encrypt")]
 pub mod job;
+#[cfg(feature = "encrypt")]
+pub mod key_uses;
 mod plain_values;
 pub mod sign;
 #[cfg(feature = "encrypt")]
@@ -101,9 +103,8 @@ pub mod missing {
     /// Returns the error of a sealed value.
     #[cold]
     pub fn keys() -> Error {
-        Error::new(ErrorKind::KeyUnavailable).because(
-            "the store was opened without a key provider; give one by `Store::options().encryption(..)`",
-        )
+        Error::new(ErrorKind::KeyUnavailable)
+            .because("the store was opened without a key provider; give its options one by `.encryption(..)`")
     }
 
     /// Returns the error of a signed row.

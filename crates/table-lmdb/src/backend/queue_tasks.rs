@@ -184,10 +184,6 @@ impl Queues for Shared {
         listed.ok_or_else(no_such_queue)
     }
 
-    fn keeps_history(&self) -> bool {
-        true
-    }
-
     fn stats(&self, queue: QueueId) -> Result<QueueStats> {
         let number = self.own_queue(queue)?;
         self.look(|view, _| view.stats(number, clock()))?.ok_or_else(no_such_queue)

@@ -8,7 +8,7 @@ use table_engine::error::Result;
 use table_engine::row::vault::{Authenticator, Vault};
 use table_engine::sealing::{Sealing, missing};
 
-use super::vault::key_usage::KeptStore;
+use super::vault::kept_store::KeptStore;
 use super::vault::table_keys::TableVault;
 use super::vault::{self, Encryption};
 use crate::open::Environment;

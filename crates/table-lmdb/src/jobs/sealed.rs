@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use lmdb_verify::LeavesAhead;
 
-use table_engine::crypt::{KeyHandle, KeyScope, Scope, Token};
+use table_engine::__executor::{KeyUses, ShownRow};
+use table_engine::crypt::{KeyHandle, SealedValues};
 use table_engine::error::{Error, Result};
 use table_engine::executor::{Jobs, Position, StepSize};
-use table_engine::model::ValueRef;
 use table_engine::row::dict::Dict;
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
-use table_engine::schema::{LayoutProperty, Schema, TOKEN_BYTES};
+use table_engine::schema::Schema;
 use table_engine::sealing::job::{Chunk, Resealing, SealedRow};
 
-use super::plain::{damaged, texts};
+use super::plain::damaged;
 use crate::encryption::vault::Encryption;
-use crate::encryption::vault::key_usage::{KeptStore, SealedValues};
+use crate::encryption::vault::kept_store::KeptStore;
 use crate::handle::lmdb_table::LmdbTable;
 use crate::handle::shared::Shared;
 use crate::handle::store::Store;
@@ -75,9 +75,9 @@ impl KeptStore for Shared {
         let entries = catalog::list(dbs, &txn, &Meta::read(dbs.main, &txn)?)?;
         let entries: BTreeMap<_, _> = entries.iter().map(|entry| (entry.id, entry)).collect();
         // Read after the snapshot was taken, so the keys that made its tokens are among them.
-        let makers = Makers::list(self.keys.any(), wanted)?;
-        let mut looked = None::<(u32, Looked)>;
-        let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
+        let keys = self.keys.any().map(Encryption::sound_keys).transpose()?;
+        let mut uses = KeyUses::new(wanted, keys.unwrap_or_default());
+        let mut looked = None::<Looked>;
         let (mut seen, mut last) = (0_u64, None::<&[u8]>);
         let mut ahead =
             LeavesAhead::new(&self.environment.reader, self.environment.rows_tree(&txn, txn.id())?);
@@ -97,36 +97,16 @@ impl KeptStore for Shared {
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
             // A dropped table can't be read any more.
             let Some(entry) = entries.get(&table) else { continue };
-            let mut add = |handle, values, tokens| {
-                let of_key = found.entry((table, handle)).or_insert_with(|| SealedValues {
-                    key: handle,
-                    table: entry.name.to_string(),
-                    values: 0,
-                    tokens: 0,
-                    first: texts(key),
-                });
-                of_key.values += values;
-                of_key.tokens += tokens;
-            };
             let mut count = || {
-                if !matches!(&looked, Some((of, _)) if *of == table) {
-                    looked = Some((table, Looked::of(self.state(entry), dbs, &txn)?));
+                if looked.as_ref().is_none_or(|looked| looked.table.id != table) {
+                    uses.begin_table(table, &entry.name, layouts::all_read(dbs, &txn, table)?);
+                    looked = Some(Looked::of(self.state(entry)));
                 }
-                let Some((_, looked)) = &mut looked else { return Ok(()) };
-                let (view, kinds) = looked.view(key, row, dbs, &txn)?;
-                for property in view.properties() {
-                    if let (_, ValueRef::Binary(value)) = property?
-                        && let Some(handle) = KeyHandle::of(value)
-                        && wanted(handle)
-                    {
-                        add(handle, 1, 0);
-                    }
-                }
-                kinds.each(&view, |scope, token| {
-                    if let Some(handle) = makers.find(scope, token) {
-                        add(handle, 0, 1);
-                    }
-                })
+                let Some(looked) = &mut looked else { return Ok(()) };
+                let view = looked.view(key, row, dbs, &txn)?;
+                let shown =
+                    ShownRow { partition: view.partition_key(), row: view.row_key(), kind: view.kind()? };
+                uses.add_row(&shown, view.properties())
             };
             count().map_err(|error: Error| key::locate(error, key).table(&entry.name))?;
         }
@@ -134,7 +114,7 @@ impl KeptStore for Shared {
         if seen != dbs.data.len(&txn).map_err(lmdb::error)? {
             return Err(read::out_of_order());
         }
-        Ok(found.into_values().collect())
+        Ok(uses.into_found())
     }
 
     fn await_writers(&self) -> Result<()> {
@@ -148,49 +128,16 @@ impl KeptStore for Shared {
     }
 }
 
-/// The data keys whose tokens are looked for.
-struct Makers(BTreeMap<Scope, Vec<(u8, KeyHandle)>>);
-
-impl Makers {
-    fn list(keys: Option<&Encryption>, wanted: impl Fn(KeyHandle) -> bool) -> Result<Self> {
-        let mut makers = BTreeMap::<_, Vec<_>>::new();
-        let Some(keys) = keys else { return Ok(Self(makers)) };
-        for key in keys.sound_keys()?.into_iter().filter(|key| wanted(key.handle)) {
-            makers.entry(key.scope).or_default().push((Token::version_byte(key.version), key.handle));
-        }
-        Ok(Self(makers))
-    }
-
-    /// Returns the key that made a token, among those of its scope: no two living keys share a version byte.
-    fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
-        let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
-        let of_scope = self.0.get(scope)?;
-        of_scope.iter().find(|(of_key, _)| of_key == version).map(|(_, handle)| *handle)
-    }
-}
-
-/// A table whose rows are read, and the properties of them that hold tokens.
+/// A table whose rows are read.
 struct Looked {
     table: Arc<TableState>,
     dict: Arc<Dict>,
-    kinds: Kinds,
 }
 
 impl Looked {
-    fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Self> {
-        let mut kinds = BTreeMap::new();
-        for layout in layouts::all_read(dbs, txn, table.id)? {
-            let token = |property: &LayoutProperty| {
-                Some((property.token()?, property.tokens()?.key_scope(property.scope())))
-            };
-            let tokens: Vec<_> = layout.properties.iter().filter_map(token).collect();
-            if !tokens.is_empty() {
-                kinds.extend(layout.indexes().map(|index| (layout.index_kind(index), tokens.clone())));
-                kinds.insert(layout.entity_type(), tokens);
-            }
-        }
+    fn of(table: Arc<TableState>) -> Self {
         let dict = table.dict();
-        Ok(Self { table, dict, kinds: Kinds(kinds) })
+        Self { table, dict }
     }
 
     /// Returns a view of a row. The dictionary is read anew if it does not cover the row.
@@ -200,33 +147,11 @@ impl Looked {
         row: Row<'v>,
         dbs: &Databases,
         txn: &heed::RoTxn<'_>,
-    ) -> Result<(RowView<'v>, &'v Kinds)> {
+    ) -> Result<RowView<'v>> {
         if !view::covers(&self.dict, &row) {
             self.dict = self.table.reload_for(dbs, txn, &row)?;
         }
-        Ok((RowView::new(key, row, &*self.dict, true), &self.kinds))
-    }
-}
-
-/// The properties of tokens by the kinds of rows, and whose key makes what they hold.
-#[derive(Default)]
-struct Kinds(BTreeMap<String, Vec<(String, KeyScope)>>);
-
-impl Kinds {
-    /// Gives each token of a row, and the scope whose key made it.
-    fn each(&self, view: &RowView<'_>, mut take: impl FnMut(&Scope, &[u8])) -> Result<()> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        let Some(kind) = view.kind()? else { return Ok(()) };
-        for (property, keys) in self.0.get(kind).into_iter().flatten() {
-            let Some(token) = view.get(property)?.and_then(ValueRef::as_bytes) else { continue };
-            let scope = keys.bytes(view.table(), &view.partition_key());
-            if let Some(scope) = Scope::from_bytes(&scope) {
-                take(&scope, token);
-            }
-        }
-        Ok(())
+        Ok(RowView::new(key, row, &*self.dict, true))
     }
 }
 

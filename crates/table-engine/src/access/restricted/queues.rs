@@ -82,10 +82,6 @@ impl Queues for RestrictedBackend {
         self.inner.queues()?.stored(queue, each)
     }
 
-    fn keeps_history(&self) -> bool {
-        self.inner.queues().is_ok_and(Queues::keeps_history)
-    }
-
     fn stats(&self, queue: QueueId) -> Result<QueueStats> {
         self.limits.check(Rights::READ)?;
         self.check_queue(queue)?;

@@ -229,7 +229,7 @@ impl Lens {
                 cell.error(
                     ErrorKind::KeyUnavailable,
                     "is sealed, and the store was opened without a key provider; \
-                     give one by `Store::options().encryption(..)`, or `select` other properties",
+                     give its options one by `.encryption(..)`, or `select` other properties",
                 )
             })?;
             opened.push((at, keys.open(&cell, bytes)?));

@@ -4,6 +4,10 @@ use super::super::Schema;
 use super::Layout;
 use super::index::{Elsewhere, LayoutIndex};
 use super::line::Line;
+use super::property::LayoutProperty;
+
+/// The format of a token in a key, as a template writes it.
+const BLIND: &str = "blind";
 
 impl Layout {
     /// Returns the layout with an index as it is declared, in the place of the one that it may have.
@@ -21,6 +25,15 @@ impl Layout {
     #[must_use]
     pub fn without_index(&self, name: &str) -> Self {
         self.filtered(|line| !matches!(line, Line::Index(index) if index.name == name))
+    }
+
+    /// Returns the unique indexes whose keys print tokens, each with a property whose tokens they are.
+    #[doc(hidden)]
+    pub fn unique_by_tokens(&self) -> impl Iterator<Item = (&LayoutIndex, &LayoutProperty)> {
+        self.indexes().filter(|index| index.unique).flat_map(move |index| {
+            let blind = index.row.printed().filter(|part| part.source == BLIND);
+            blind.filter_map(move |part| Some((index, self.property(&part.property)?)))
+        })
     }
 
     /// Returns a layout that is noted in the table of the entities, as it is noted in one where copies of them lie.

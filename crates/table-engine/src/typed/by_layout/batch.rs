@@ -21,7 +21,7 @@ impl Batch {
     pub fn commit(&self) -> Result<Committed> {
         let done = match self.carry_out() {
             Err(refused) if self.sealing.is_none() && is_of_declared(&refused, &self.table) => {
-                self.planned(&refused)
+                self.by_layout(refused)
             }
             done => done,
         };
@@ -31,15 +31,38 @@ impl Batch {
     /// Makes up for a batch that was refused among others: one whose values are sealed is sealed anew, and one with entities of
     /// declared kinds is planned.
     pub(crate) fn again(&self, refused: Refused) -> Result<()> {
-        if self.sealing.is_some() || is_of_declared(&refused.error, &self.table) {
-            return self.commit().map(drop);
+        let kind = refused.error.kind();
+        if self.sealing.is_none() && !is_of_declared(&refused.error, &self.table) {
+            return Err(refused.numbered());
         }
-        Err(refused.numbered())
+        match self.commit() {
+            // What is too large is no wide entity.
+            Err(error)
+                if error.kind() == kind && kind != ErrorKind::DeclaredKind && self.sealing.is_none() =>
+            {
+                Err(refused.numbered())
+            }
+            done => done.map(drop),
+        }
     }
 
     /// Carries out a batch that the store `refused` to write as it is.
     #[cold]
-    fn planned(&self, refused: &Error) -> Result<Committed> {
+    fn by_layout(&self, mut refused: Error) -> Result<Committed> {
+        for _ in 0..LOOKS {
+            if let Some(committed) = self.planned(&refused)? {
+                return Ok(committed);
+            }
+            match self.carry_out() {
+                Err(again) if is_of_declared(&again, &self.table) => refused = again,
+                done => return done,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Plans the batch and carries it out; `None` if the rows that were in the way have gone.
+    fn planned(&self, refused: &Error) -> Result<Option<Committed>> {
         let writes: Vec<_> = self.operations.iter().map(|planned| self.write_of(planned)).collect();
         let mut looks = 0;
         loop {
@@ -59,7 +82,7 @@ impl Batch {
         }
     }
 
-    fn attempt(&self, writes: &[Write<'_>], refused: &Error) -> Result<Committed> {
+    fn attempt(&self, writes: &[Write<'_>], refused: &Error) -> Result<Option<Committed>> {
         let table = &self.table;
         let look = Look::at(table)?;
         let Ok(layouts) = look.layouts() else { return Err(refused.again()) };
@@ -82,7 +105,8 @@ impl Batch {
             found.push(kind);
         }
         if found.iter().all(Option::is_none) {
-            return Err(refused.again());
+            let is_free = |(write, stored): (&Write<'_>, &Option<_>)| write.is_free(&kinds, stored.as_ref());
+            return if writes.iter().zip(&stored).any(is_free) { Ok(None) } else { Err(refused.again()) };
         }
         let family = family(&kinds, &found)?;
         let mut attempts: Vec<Box<dyn Attempt + '_>> = Vec::with_capacity(writes.len());
@@ -98,7 +122,7 @@ impl Batch {
             lent.push(&mut **attempt);
         }
         let done = driver::commit(Together::batch(&family, &self.partition), &mut lent);
-        done.map_err(|error| match error.index().and_then(|number| *found.get(number)?) {
+        done.map(Some).map_err(|error| match error.index().and_then(|number| *found.get(number)?) {
             Some(kind) => explained(error, kind),
             None => error,
         })

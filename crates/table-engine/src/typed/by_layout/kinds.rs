@@ -77,14 +77,18 @@ impl Kinds {
 
     /// Refuses a kind that seals or signs where the store has no keys.
     fn check_keys_of(&self, kind: &LayoutMeta) -> Result<()> {
-        let schema = kind.schema();
-        let Some(sealed) = schema.fields.iter().find(|field| field.encrypted) else { return Ok(()) };
+        let obstacle = self.keys_obstacle(kind);
+        obstacle.map_or(Ok(()), |obstacle| Err(obstructed(kind.schema().kind, &obstacle)))
+    }
+
+    /// Returns the line of a sealed property where the store has no keys.
+    pub(super) fn keys_obstacle(&self, kind: &LayoutMeta) -> Option<Obstacle> {
+        let sealed = kind.schema().fields.iter().find(|field| field.encrypted)?;
         if self.table.exec().store().vault().is_ok() {
-            return Ok(());
+            return None;
         }
         let line = kind.layout().line_of(sealed.property);
-        let because = "the store is open without the keys that seal it";
-        Err(obstructed(schema.kind, &Obstacle { line, because }))
+        Some(Obstacle { line, because: "the store is open without the keys that seal it" })
     }
 
     pub(super) fn table(&self) -> &DynamicTable {

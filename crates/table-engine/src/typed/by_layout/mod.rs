@@ -5,6 +5,7 @@
 //! changes. What a layout does not say is refused by the line that is in the way.
 
 mod batch;
+mod jobs;
 mod kinds;
 mod look;
 mod note;
@@ -24,7 +25,7 @@ use crate::schema::KeyPair;
 use crate::typed::change::layout_images::{GivenFields, LayoutImages, LayoutMeta, obstructed};
 use crate::typed::change::{Change, driver};
 
-/// So often the layouts are read anew when they have changed meanwhile.
+/// So often it is looked anew when layouts have changed meanwhile, or a row that was in the way has gone.
 const LOOKS: u32 = 4;
 
 impl DynamicTable {
@@ -43,7 +44,8 @@ impl DynamicTable {
     pub(crate) fn delete_any(&self, partition_key: &str, row_key: &str, condition: IfMatch) -> Result<ETag> {
         match self.remove(partition_key, row_key, condition) {
             Err(refused) if is_of_declared(&refused, self) => {
-                Write::delete(partition_key, row_key, condition).planned(self, refused)
+                let as_it_is = || self.remove(partition_key, row_key, condition);
+                Write::delete(partition_key, row_key, condition).by_layout(self, refused, as_it_is)
             }
             done => done,
         }
@@ -57,17 +59,20 @@ impl DynamicTable {
     ) -> Result<ETag> {
         match self.write(condition, act, entity) {
             Err(refused) if is_of_declared(&refused, self) => {
-                Write::of(condition, act, entity).planned(self, refused)
+                let as_it_is = || self.write(condition, act, entity);
+                Write::of(condition, act, entity).by_layout(self, refused, as_it_is)
             }
             done => done,
         }
     }
 }
 
-/// Returns whether an error says that a row is of a declared kind, which this handle does not write as it is.
+/// Returns whether an error says that a row is of a declared kind, which this handle does not write as it is, or may say so: what
+/// is too large for one row may be a wide entity.
 #[cold]
 pub(crate) fn is_of_declared(refused: &Error, table: &DynamicTable) -> bool {
-    refused.kind() == ErrorKind::DeclaredKind && !table.is_raw()
+    use ErrorKind::{DeclaredKind, EntityTooLarge, TooManyProperties};
+    matches!(refused.kind(), DeclaredKind | EntityTooLarge | TooManyProperties) && !table.is_raw()
 }
 
 /// A write of one row by its properties.
@@ -178,24 +183,47 @@ impl<'w> Write<'w> {
 
     /// Carries out the write of a row that the store `refused` to write as it is.
     #[cold]
-    fn planned(self, table: &DynamicTable, refused: Error) -> Result<ETag> {
+    fn by_layout(
+        self,
+        table: &DynamicTable,
+        mut refused: Error,
+        as_it_is: impl Fn() -> Result<ETag>,
+    ) -> Result<ETag> {
+        for _ in 0..LOOKS {
+            if let Some(etag) = self.planned(table, &refused)? {
+                return Ok(etag);
+            }
+            match as_it_is() {
+                Err(again) if is_of_declared(&again, table) => refused = again,
+                done => return done,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Plans the write and carries it out; `None` if the row that was in the way has gone.
+    fn planned(self, table: &DynamicTable, refused: &Error) -> Result<Option<ETag>> {
         let mut looks = 0;
         loop {
             looks += 1;
             let look = Look::at(table)?;
-            let Ok(layouts) = look.layouts() else { return Err(refused) };
+            let Ok(layouts) = look.layouts() else { return Err(refused.again()) };
             let stored = look.kind_of(&self).map_err(|e| self.place(e, table))?;
             drop(look);
             let kinds = Kinds::of(table, layouts);
             let run = || {
                 let Some(kind) = self.find_kind(&kinds, stored.as_ref())? else {
-                    return Err(refused.again());
+                    return if self.is_free(&kinds, stored.as_ref()) {
+                        Ok(None)
+                    } else {
+                        Err(refused.again())
+                    };
                 };
                 let mut images = LayoutImages::new(kind, self.given())?;
                 let keys = Ok(KeyPair::of(self.partition, self.row));
                 let family = kinds.with_others(kinds.others(kind)?);
                 let done = driver::commit_one(&family, keys, self.change(), &mut images);
-                done.map_err(|error| explained(error, kind))
+                done.map(Some).map_err(|error| explained(error, kind))
             };
             match run() {
                 // Another layout has been noted meanwhile.
@@ -203,6 +231,12 @@ impl<'w> Write<'w> {
                 done => return done.map_err(|error| self.place(error, table)),
             }
         }
+    }
+
+    /// Returns whether neither a row that is there nor the one to be is in the way of a write as it is.
+    #[allow(clippy::option_option, reason = "no row, and one without a kind, are two answers")]
+    fn is_free(self, kinds: &Kinds, stored: Option<&Option<String>>) -> bool {
+        stored.is_none() && !self.kind().0.is_some_and(|text| kinds.declare(text))
     }
 
     /// Returns the kind by which it is planned; `None` if the row that is there, or is to be, is of none that could be.

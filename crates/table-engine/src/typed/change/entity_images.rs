@@ -15,17 +15,17 @@ use crate::typed::entity::{Entity, previous_version};
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of what only some types need are independent")]
 pub(crate) struct EntityMeta {
-    pub(super) schema: &'static Schema,
+    pub(crate) schema: &'static Schema,
     pub(super) is_wide: bool,
     pub(super) seals: bool,
-    pub(super) counts_some: bool,
+    pub(crate) counts_some: bool,
     /// Whether its rows may be of a previous version.
     pub(super) has_previous: bool,
     /// Whether copies may have something under a previous name that its row never has.
     pub(super) renames_key: bool,
-    pub(super) held: &'static [CopyReader],
+    pub(crate) held: &'static [CopyReader],
     pub(super) dependents: &'static [Dependent],
-    pub(super) elements: TakeElements,
+    pub(crate) elements: TakeElements,
 }
 
 /// Where an entity is kept while it is changed.
@@ -97,6 +97,11 @@ pub(crate) struct TypedImages<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     before: Option<E>,
     edited: Option<E>,
     new: Option<E>,
+}
+
+/// Returns what a type says of all its entities.
+pub(crate) fn meta_of<E: Entity>() -> &'static EntityMeta {
+    &TypedImages::<'static, E>::META
 }
 
 /// The entities with a mark of their type. A tuple lies in the compiler's unit of what it begins with, so this has it make what

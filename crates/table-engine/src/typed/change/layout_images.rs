@@ -14,6 +14,7 @@ use crate::schema::{
     knows_json,
 };
 use crate::typed::entity::source::Source;
+use crate::typed::job::kind::JobKind;
 
 /// A kind as its layout declares it.
 #[derive(Debug)]
@@ -244,6 +245,12 @@ impl<'c> LayoutImages<'c> {
         Ok(Self { kind, given, whole, refused, before: None, edited: None, after: None })
     }
 
+    /// Returns the entities of a change that needs only what is stored.
+    fn of_stored(kind: &'static LayoutMeta) -> Self {
+        let given = GivenFields::Nothing;
+        Self { kind, given, whole: None, refused: None, before: None, edited: None, after: None }
+    }
+
     fn seen(&self, seen: ImageRef) -> Option<&Fields> {
         match seen {
             ImageRef::Given => self.whole.as_ref(),
@@ -261,6 +268,21 @@ impl<'c> LayoutImages<'c> {
         let keys = (given.partition_key(), given.row_key());
         self.kind.check_keys(&fields, keys, ErrorKind::KeyChanged)?;
         Ok(fields)
+    }
+}
+
+impl JobKind for LayoutMeta {
+    fn meta(&'static self) -> &'static EntityMeta {
+        &self.meta
+    }
+
+    fn images(&'static self) -> Box<dyn EntityImages> {
+        Box::new(LayoutImages::of_stored(self))
+    }
+
+    /// An update sets nothing of the one there, which stays as it is.
+    fn unchanged(&'static self) -> Box<dyn EntityImages> {
+        self.images()
     }
 }
 

@@ -4,19 +4,17 @@
 //! sealed bytes over could otherwise put back those of an old key under an ETag that still fits.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::time::Instant;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
-use crate::schema;
+use crate::schema::{self, Schema};
 use crate::sealing::job::{Chunk, SealedRow, SealedValue};
-use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, plan_only};
+use crate::typed::change::{Change, plan_only};
 use crate::typed::entity::Entity;
+use crate::typed::job::kind::{JobKind, of_struct};
 use crate::typed::job::{Job, Step, StepOutcome, Work};
-use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
 /// The most errors that a report keeps.
@@ -66,9 +64,16 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reencrypt(&self) -> Result<Job<'static, ReencryptReport>> {
-        let table = self.dynamic();
-        Job::reporting(table, vec![Box::new(Reencrypt::<E>::new())]).begun("re-encrypt in")
+        reencrypt(self.dynamic(), of_struct::<E>())
     }
+}
+
+/// Returns a job that seals anew what is sealed with older keys in the entities of a kind.
+pub(crate) fn reencrypt(
+    table: &DynamicTable,
+    kind: &'static dyn JobKind,
+) -> Result<Job<'static, ReencryptReport>> {
+    Job::reporting(table, vec![Box::new(Reencrypt::new(kind))]).begun("re-encrypt in")
 }
 
 /// How far a job has come that seals values anew; see [`Table::reencrypt`].
@@ -90,20 +95,24 @@ pub struct ReencryptReport {
 
 /// Seals anew what needs it. In its record the stamp is the generation of the keys when it began, and it was asked for the
 /// layout then.
-struct Reencrypt<E> {
+struct Reencrypt {
+    kind: &'static dyn JobKind,
     /// Those whose plans were handed over, in the order of these.
     handed: Vec<(String, String)>,
     /// Entities of the step at hand that can't be carried out, and why.
     left_out: Vec<((String, String), Error)>,
     /// Why others of it can't be sealed anew.
     failures: Vec<Error>,
-    entity: PhantomData<fn() -> E>,
 }
 
-impl<E: Entity> Reencrypt<E> {
-    fn new() -> Self {
+impl Reencrypt {
+    fn new(kind: &'static dyn JobKind) -> Self {
         let (handed, left_out, failures) = (Vec::new(), Vec::new(), Vec::new());
-        Self { handed, left_out, failures, entity: PhantomData }
+        Self { kind, handed, left_out, failures }
+    }
+
+    fn schema(&self) -> &'static Schema {
+        self.kind.schema()
     }
 
     /// Goes over the next rows, until the step has enough that need to be sealed anew; the last of them, and how many there
@@ -116,7 +125,7 @@ impl<E: Entity> Reencrypt<E> {
             let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
             let size_left = StepSize { rows: size.rows.saturating_sub(handed).max(1) };
             let after = passed.as_ref().map(|(last, _)| last).or(at.position.as_ref());
-            let Chunk { rows, last, entities } = keys.sealed_rows_after(E::SCHEMA, after, size_left)?;
+            let Chunk { rows, last, entities } = keys.sealed_rows_after(self.schema(), after, size_left)?;
             self.seal(table, entities, loader)?;
             let Some(last) = last else { return Ok(passed) };
             let looked = rows + passed.map_or(0, |(_, looked)| looked);
@@ -135,7 +144,7 @@ impl<E: Entity> Reencrypt<E> {
         for row in rows {
             let mut is_current = true;
             for SealedValue { field, key, token } in &row.values {
-                let field = E::SCHEMA.fields.get(*field);
+                let field = self.schema().fields.get(*field);
                 is_current &= match field.zip(*key) {
                     Some((field, key)) => {
                         sealer.is_current(&row.partition, &row.row, field, key, token.as_deref())?
@@ -147,12 +156,8 @@ impl<E: Entity> Reencrypt<E> {
             if is_current || self.left_out.iter().any(|(left_out, _)| *left_out == entity) {
                 continue;
             }
-            let key = Key::<E>::stored(&entity.0, &entity.1);
-            match plan_only::loaded(
-                table,
-                &mut EntityAttempt::new(key, Change::Reseal, Payload::Nothing),
-                loader,
-            ) {
+            let mut attempt = self.kind.attempt(&entity.0, &entity.1, Change::Reseal);
+            match plan_only::loaded(table, &mut attempt, loader) {
                 Ok(true) => self.handed.push(entity),
                 // One that is gone needs nothing.
                 Ok(false) => {}
@@ -165,18 +170,18 @@ impl<E: Entity> Reencrypt<E> {
     }
 }
 
-impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
+impl Work<ReencryptReport> for Reencrypt {
     fn name(&self) -> String {
-        format!("re-encrypt {}", E::SCHEMA.kind)
+        format!("re-encrypt {}", self.schema().kind)
     }
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
-        if !const { E::SCHEMA.seals() } {
+        if !self.schema().seals() {
             return Ok(false);
         }
         let (keys, jobs) = (table.exec().resealing()?, table.exec().jobs()?);
-        table.index_mask(E::SCHEMA, true)?;
-        let (generation, asked) = (keys.generation()?, schema::layout(E::SCHEMA));
+        table.index_mask(self.schema(), true)?;
+        let (generation, asked) = (keys.generation()?, schema::layout(self.schema()));
         // What lies before it was sealed, or found sealed, with the keys that are current.
         let goes_on = |job: &JobRecord| job.stamp == generation && job.asked == asked;
         if jobs.job(&self.name())?.as_ref().is_some_and(goes_on) {

@@ -21,8 +21,21 @@ pub(crate) fn whole<'v, E: Entity>(
     if const { !E::SCHEMA.is_wide() } {
         return Ok(head);
     }
-    let head = joined(snapshot, table, E::SCHEMA, head, &|_| true)?;
-    check_whole(&head, E::SCHEMA)?;
+    whole_of(snapshot, table, E::SCHEMA, head)
+}
+
+/// Returns the head of an entity of this declaration with all of its parts, of the same snapshot.
+pub(crate) fn whole_of<'v>(
+    snapshot: &'v Snapshot,
+    table: &DynamicTable,
+    schema: &'static Schema,
+    head: RowView<'v>,
+) -> Result<RowView<'v>> {
+    if !schema.is_wide() {
+        return Ok(head);
+    }
+    let head = joined(snapshot, table, schema, head, &|_| true)?;
+    check_whole(&head, schema)?;
     Ok(head)
 }
 

@@ -10,7 +10,6 @@ use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, Value, ValueRef};
 use crate::row::view::RowView;
 use crate::schema::Schema;
-use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
 
 /// The entities to be mended, by their keys.
@@ -50,8 +49,8 @@ impl Blobless {
 }
 
 /// Has snapshots see the blobs that there are: they can look into what was opened before they were taken.
-pub(super) fn open_blobs<E: Entity>(table: &DynamicTable) -> Result<()> {
-    if E::SCHEMA.fields.iter().any(|field| field.blob) {
+pub(super) fn open_blobs(table: &DynamicTable, schema: &Schema) -> Result<()> {
+    if schema.fields.iter().any(|field| field.blob) {
         table.exec().store().see_blobs()?;
     }
     Ok(())

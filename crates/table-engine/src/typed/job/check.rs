@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::blobs::open_blobs;
+use super::kind::of_struct;
 use super::report::CopyReport;
 use super::shared_rows;
 use super::verify_copies::{At, Wrong};
@@ -11,6 +12,7 @@ use crate::executor::telemetry;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::Query;
+use crate::schema::Schema;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::Entity;
 use crate::typed::table::Table;
@@ -66,10 +68,10 @@ impl<E: Entity> Table<E> {
     fn check_shared_rows(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
         for number in 0..E::SCHEMA.indexes.len() {
-            if let Some(mut rows) = shared_rows::of::<E>(number)
+            if let Some(mut rows) = shared_rows::of(of_struct::<E>(), number)
                 && driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number)
             {
-                rows.compare(table, &as_stored::<E>(table)?, report)?;
+                rows.compare(table, &as_stored(table, E::SCHEMA)?, report)?;
             }
         }
         Ok(())
@@ -77,8 +79,8 @@ impl<E: Entity> Table<E> {
 
     /// Goes over the tables once.
     fn go_over(&self, report: &mut CopyReport) -> Result<()> {
-        open_outbox::<E>(self.dynamic())?;
-        open_blobs::<E>(self.dynamic())?;
+        open_outbox(self.dynamic(), E::SCHEMA)?;
+        open_blobs(self.dynamic(), E::SCHEMA)?;
         for (number, there) in self.dynamic().family().iter().enumerate() {
             self.go_over_one(number, there, report)?;
         }
@@ -100,7 +102,7 @@ impl<E: Entity> Table<E> {
         let (mut after, mut is_at_end) = (None, false);
         loop {
             let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, false)?;
-            let snapshot = as_stored::<E>(table)?;
+            let snapshot = as_stored(table, E::SCHEMA)?;
             let found = RefCell::new((Wrong::default(), &mut *report, &mut is_at_end));
             let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {
                 let (wrong, report, is_at_end) = &mut *found.borrow_mut();
@@ -108,8 +110,9 @@ impl<E: Entity> Table<E> {
                     let (partition, row) = view.keys();
                     **is_at_end |= end.is_at_or_before(&partition, &row);
                 }
-                let at = At { table, there, number, snapshot: &snapshot, index_mask };
-                at.verify_copies::<E>(view, report, wrong)
+                let kind = of_struct::<E>();
+                let at = At { kind, table, there, number, snapshot: &snapshot, index_mask };
+                at.verify_copies(view, report, wrong)
             })?;
             after = page.next;
             drop(found);
@@ -122,15 +125,15 @@ impl<E: Entity> Table<E> {
 
 /// Takes a snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
 /// time, and copies are then what its declaration says.
-pub(super) fn as_stored<E: Entity>(table: &DynamicTable) -> Result<Snapshot> {
+pub(super) fn as_stored(table: &DynamicTable, schema: &'static Schema) -> Result<Snapshot> {
     let snapshot = table.snapshot()?;
-    snapshot.check_rows_as_stored(table, E::SCHEMA)?;
+    snapshot.check_rows_as_stored(table, schema)?;
     Ok(snapshot)
 }
 
 /// Has snapshots see what is still to follow: they can look into what was opened before they were taken.
-pub(super) fn open_outbox<E: Entity>(table: &DynamicTable) -> Result<()> {
-    if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
+pub(super) fn open_outbox(table: &DynamicTable, schema: &Schema) -> Result<()> {
+    if schema.has_eventual() || schema.holds_eventual() {
         table.exec().store().outbox()?.count()?;
     }
     Ok(())

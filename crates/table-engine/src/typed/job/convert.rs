@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::check::as_stored;
+use super::kind::of_struct;
 use super::verify_copies::At;
 use super::{Step, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
@@ -164,13 +165,13 @@ fn with_previous_copies<E: Entity>(
     unsure: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>> {
     let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, false)?;
-    let snapshot = as_stored::<E>(table)?;
-    let at = At { table, there: table, number: 0, snapshot: &snapshot, index_mask };
+    let snapshot = as_stored(table, E::SCHEMA)?;
+    let at = At { kind: of_struct::<E>(), table, there: table, number: 0, snapshot: &snapshot, index_mask };
     let mut found = Vec::new();
     for (partition, row) in unsure {
         if let Some(own) = snapshot.view(table, &partition, &row)?
             && own.kind()? == Some(E::SCHEMA.entity_type)
-            && at.has_previous_copy::<E>(&own)?
+            && at.has_previous_copy(&own)?
         {
             found.push((partition, row));
         }

@@ -16,7 +16,7 @@ impl<E: Entity> Table<E> {
     /// An index that is still declared can be dropped too; [`rebuild`](Self::rebuild) makes it again.
     pub fn drop_index(&self, name: &str) -> Result<Job<'static>> {
         let table = self.dynamic();
-        super::check_converted::<E>(table)?;
+        super::check_converted(table, E::SCHEMA)?;
         let work = DropIndex { schema: E::SCHEMA, index: name.to_owned() };
         Job::new(table, vec![Box::new(work)]).begun("drop an index of")
     }

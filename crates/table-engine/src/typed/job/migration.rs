@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::convert::{Convert, renews};
+use super::kind::of_struct;
 use super::rebuild::Rebuild;
 use super::{Job, JobProgress, STEP, Work};
 use crate::error::Result;
@@ -158,7 +159,8 @@ impl<E: Entity> Migration<E> {
     pub fn steps(self) -> Result<Job<'static>> {
         let mut works: Vec<Box<dyn Work>> = vec![Box::new(Convert::<E>::new())];
         works.extend(
-            (0..E::SCHEMA.indexes.len()).map(|index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) }),
+            (0..E::SCHEMA.indexes.len())
+                .map(|index| -> Box<dyn Work> { Box::new(Rebuild::of(of_struct::<E>(), index)) }),
         );
         Job::new(&self.table, works).begun("begin the migration of")
     }

@@ -9,12 +9,13 @@ mod convert;
 mod delete;
 mod drop;
 mod forget;
+pub(crate) mod kind;
 mod list;
 mod migration;
 mod progress;
 mod purge;
-mod rebuild;
-mod repair;
+pub(crate) mod rebuild;
+pub(crate) mod repair;
 mod repair_lists;
 mod repair_summaries;
 mod report;
@@ -37,8 +38,8 @@ use crate::executor::{
 };
 use crate::handle::table::DynamicTable;
 use crate::plan::{Epoch, Refused};
+use crate::schema::Schema;
 use crate::telemetry::Operation;
-use crate::typed::entity::Entity;
 
 /// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
 const STEP: StepSize = StepSize { rows: 500 };
@@ -112,8 +113,8 @@ pub(crate) enum StepOutcome {
 
 /// Makes sure that every entity is of the version that its struct declares: what is made of its rows as they are stored would
 /// be wrong otherwise. What this process knows of the kind may be out of date; a snapshot is not.
-fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
-    table.snapshot()?.check_rows_as_stored(table, E::SCHEMA)
+fn check_converted(table: &DynamicTable, schema: &'static Schema) -> Result<()> {
+    table.snapshot()?.check_rows_as_stored(table, schema)
 }
 
 /// Returns whether a job is where a step has read it.

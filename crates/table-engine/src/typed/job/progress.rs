@@ -10,7 +10,8 @@ use crate::executor::JobRecord;
 #[non_exhaustive]
 pub struct JobProgress {
     /// How many rows were looked at, by earlier runs as well, in the part of the job that it is in: an index is first purged
-    /// and then filled, and a repair goes over everything again when it has mended something.
+    /// and then filled, and a repair or a deletion goes over everything again when it has changed something. So it may be 0 where
+    /// the job is through, and [`changed`](Self::changed) says what was done.
     pub done: u64,
     /// About how many there are.
     pub total: u64,

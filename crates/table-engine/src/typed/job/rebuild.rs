@@ -1,7 +1,6 @@
 //! Making an index: first the rows that an earlier index left are removed, then the copies of the stored entities are added.
 
-use std::marker::PhantomData;
-
+use super::kind::{JobKind, of_struct};
 use super::repair_summaries::RepairSummaries;
 use super::shared_rows::SharedRows;
 use super::{Job, Step, StepOutcome, Work, purge, verify_copies};
@@ -10,12 +9,10 @@ use crate::executor::{JobRecord, Position, Transition};
 use crate::handle::table::DynamicTable;
 use crate::model::Ticks;
 use crate::plan::Epoch;
-use crate::schema::{Blocked, IndexEvent, IndexState, IndexStates, KindState};
+use crate::schema::{Blocked, IndexEvent, IndexState, IndexStates, KindState, Schema};
 use crate::typed::change::driver::Together;
-use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, driver, plan_only};
+use crate::typed::change::{Change, driver, plan_only};
 use crate::typed::entity::Entity;
-use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
 impl<E: Entity> Table<E> {
@@ -68,11 +65,16 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn rebuild(&self) -> Result<Job<'static>> {
         let table = self.dynamic();
-        super::check_converted::<E>(table)?;
-        let work = |index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) };
-        let works = (0..E::SCHEMA.indexes.len()).map(work).collect();
-        Job::new(table, works).begun("rebuild the indexes of")
+        rebuild(table, of_struct::<E>())
     }
+}
+
+/// Returns a job that makes every index of a kind which is not ready.
+pub(crate) fn rebuild(table: &DynamicTable, kind: &'static dyn JobKind) -> Result<Job<'static>> {
+    super::check_converted(table, kind.schema())?;
+    let work = |index| -> Box<dyn Work> { Box::new(Rebuild::of(kind, index)) };
+    let works = (0..kind.schema().indexes.len()).map(work).collect();
+    Job::new(table, works).begun("rebuild the indexes of")
 }
 
 /// An entity that a step of the backfill has met.
@@ -89,24 +91,28 @@ struct FoundEntity {
 const BACKFILLING: u8 = u8::MAX;
 
 /// The work that makes an index.
-pub(super) struct Rebuild<E> {
+pub(super) struct Rebuild {
+    kind: &'static dyn JobKind,
     index: usize,
     /// Of a summary: what it still lacks.
-    summary: RepairSummaries<E>,
-    entity: PhantomData<fn() -> E>,
+    summary: RepairSummaries,
 }
 
-impl<E: Entity> Rebuild<E> {
-    pub(super) fn of(index: usize) -> Self {
-        Self { index, summary: RepairSummaries::of(index), entity: PhantomData }
+impl Rebuild {
+    pub(super) fn of(kind: &'static dyn JobKind, index: usize) -> Self {
+        Self { kind, index, summary: RepairSummaries::of(kind, index) }
+    }
+
+    fn schema(&self) -> &'static Schema {
+        self.kind.schema()
     }
 
     fn index(&self) -> &'static str {
-        E::SCHEMA.indexes.get(self.index).map_or("", |index| index.name)
+        self.schema().indexes.get(self.index).map_or("", |index| index.name)
     }
 
     fn is_summary(&self) -> bool {
-        E::SCHEMA.indexes.get(self.index).is_some_and(|index| index.summary.is_some())
+        self.schema().indexes.get(self.index).is_some_and(|index| index.summary.is_some())
     }
 
     /// Has this happen to the index. Returns the state that it is in then; `None` if another program was quicker.
@@ -117,13 +123,13 @@ impl<E: Entity> Rebuild<E> {
         event: IndexEvent,
         record: Option<&JobRecord>,
     ) -> Result<Option<IndexState>> {
-        let (name, schema, index) = (self.name(), E::SCHEMA, self.index());
+        let (name, schema, index) = (self.name(), self.schema(), self.index());
         let job = (name.as_str(), record);
         table.exec().jobs()?.transit(&Transition { schema, index, event, epoch, job })
     }
 
-    fn epoch(index_states: &IndexStates) -> Epoch {
-        Epoch { kind: E::SCHEMA.kind, number: index_states.epoch }
+    fn epoch(&self, index_states: &IndexStates) -> Epoch {
+        Epoch { kind: self.schema().kind, number: index_states.epoch }
     }
 
     /// Adds the copies of the next entities; `None` if no row is left to look at.
@@ -137,7 +143,7 @@ impl<E: Entity> Rebuild<E> {
         if at.is_at_end() {
             return Ok(None);
         }
-        let (schema, jobs, mut found) = (E::SCHEMA, table.exec().jobs()?, Vec::new());
+        let (schema, jobs, mut found) = (self.schema(), table.exec().jobs()?, Vec::new());
         // What comes behind the row where the table ends now is written in an epoch in which writers keep the index.
         let of_part = at.within(jobs)?;
         let mut looked = 0;
@@ -157,11 +163,11 @@ impl<E: Entity> Rebuild<E> {
             return Ok(None);
         }
         let index_mask = driver::index_mask(Together::alone(table), schema, false)?.comparing(self.index);
-        let copies =
-            verify_copies::At { table, there: table, number: 0, snapshot: &table.snapshot()?, index_mask };
+        let (kind, snapshot) = (self.kind, &table.snapshot()?);
+        let copies = verify_copies::At { kind, table, there: table, number: 0, snapshot, index_mask };
         let (mut changed, mut before) = (0, None);
         for FoundEntity { partition, row, looked, is_new } in found {
-            if is_new && copies.is_filed::<E>(self.index, &partition, &row)? {
+            if is_new && copies.is_filed(self.index, &partition, &row)? {
                 before = Some((partition, row, looked));
                 continue;
             }
@@ -172,8 +178,7 @@ impl<E: Entity> Rebuild<E> {
                 break;
             }
             before = Some((partition.clone(), row.clone(), looked));
-            let key = Key::<E>::stored(&partition, &row);
-            let mut attempt = EntityAttempt::new(key, Change::Backfill(self.index), Payload::Nothing);
+            let mut attempt = kind.attempt(&partition, &row, Change::Backfill(self.index));
             match plan_only::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // It is gone by now, and so are its copies.
@@ -190,29 +195,29 @@ impl<E: Entity> Rebuild<E> {
             }
         }
         let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
-        Ok(Some(StepOutcome::Rows(Some(to), Some(Self::epoch(index_states)))))
+        Ok(Some(StepOutcome::Rows(Some(to), Some(self.epoch(index_states)))))
     }
 }
 
-impl<E: Entity> Work for Rebuild<E> {
+impl Work for Rebuild {
     fn name(&self) -> String {
-        format!("rebuild {} {}", E::SCHEMA.kind, self.index())
+        format!("rebuild {} {}", self.schema().kind, self.index())
     }
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
-        if matches!(jobs.index_states(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
+        if matches!(jobs.index_states(self.schema(), self.index())?, (_, IndexState::Ready { .. }, true)) {
             return Ok(false);
         }
         // What the index is made of is noted first. Other indexes may keep the program from writing.
-        match table.index_mask(E::SCHEMA, true) {
+        match table.index_mask(self.schema(), true) {
             Err(error) if !matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending) => {
                 return Err(error);
             }
             _ => {}
         }
         loop {
-            let (index_states, state, is_same) = jobs.index_states(E::SCHEMA, self.index())?;
+            let (index_states, state, is_same) = jobs.index_states(self.schema(), self.index())?;
             if is_same && matches!(state, IndexState::Ready { .. }) {
                 return Ok(false);
             }
@@ -231,7 +236,7 @@ impl<E: Entity> Work for Rebuild<E> {
 
     fn cancel(&mut self, table: &DynamicTable) -> Result<()> {
         let jobs = table.exec().jobs()?;
-        let (schema, index) = (E::SCHEMA, self.index());
+        let (schema, index) = (self.schema(), self.index());
         let name = format!("drop {} {index}", schema.kind);
         loop {
             let (index_states, state, _) = jobs.index_states(schema, index)?;
@@ -254,11 +259,12 @@ impl<E: Entity> Work for Rebuild<E> {
 
     fn step(&mut self, table: &DynamicTable, mut step: Step<'_>) -> Result<StepOutcome> {
         let at = step.at;
-        let (index_states, state, is_same) = table.exec().jobs()?.index_states(E::SCHEMA, self.index())?;
+        let (index_states, state, is_same) =
+            table.exec().jobs()?.index_states(self.schema(), self.index())?;
         if index_states.kind != KindState::Stable {
-            super::check_converted::<E>(table)?;
+            super::check_converted(table, self.schema())?;
         }
-        let kind = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.kind);
+        let kind = self.schema().indexes.get(self.index).map_or("", |index| index.kind);
         if !is_same && state != IndexState::Absent {
             let because = format!(
                 "the index `{}` is being made by another declaration, which came later",
@@ -268,8 +274,8 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         match state {
             IndexState::Purge => {
-                let epoch = Self::epoch(&index_states);
-                if let Some(made) = purge::step(table, E::SCHEMA, kind, epoch, &mut step)? {
+                let epoch = self.epoch(&index_states);
+                if let Some(made) = purge::step(table, self.schema(), kind, epoch, &mut step)? {
                     return Ok(made);
                 }
                 let begun = JobRecord {
@@ -290,7 +296,7 @@ impl<E: Entity> Work for Rebuild<E> {
                         changed: at.changed + changed,
                         ..at.clone()
                     };
-                    self.summary.next(table, &self.name(), Self::epoch(&index_states), step, &then)?
+                    self.summary.next(table, &self.name(), self.epoch(&index_states), step, &then)?
                 } else {
                     self.backfill(table, &index_states, step)?
                 };

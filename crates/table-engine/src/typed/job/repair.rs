@@ -5,13 +5,13 @@
 //! its record: a program that goes on with it reports what was found and mended from the beginning.
 
 use std::collections::BTreeSet;
-use std::marker::PhantomData;
 use std::time::Instant;
 
 use crate::hash::xxh3_64;
 
 use super::blobs::open_blobs;
 use super::check::{as_stored, open_outbox};
+use super::kind::{JobKind, of_struct};
 use super::report::{COUNTS, CopyProblem, CopyReport};
 use super::shared_rows::{self, SharedRows};
 use super::verify_copies::{At, Place, Wrong};
@@ -27,9 +27,8 @@ use crate::sealing::SealedAt;
 use crate::typed::change::before::is_closed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, plan_only};
+use crate::typed::change::{Change, plan_only};
 use crate::typed::entity::Entity;
-use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
 /// How often a repair goes over everything at most.
@@ -73,9 +72,13 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn repair(&self) -> Result<Job<'static, CopyReport>> {
-        let table = self.dynamic();
-        Job::reporting(table, vec![Box::new(Repair::<E>::new())]).begun("repair the copies of")
+        repair(self.dynamic(), of_struct::<E>())
     }
+}
+
+/// Returns a job that makes every copy of the entities of a kind right again.
+pub(crate) fn repair(table: &DynamicTable, kind: &'static dyn JobKind) -> Result<Job<'static, CopyReport>> {
+    Job::reporting(table, vec![Box::new(Repair::new(kind))]).begun("repair the copies of")
 }
 
 /// The parts of a repair, one after another.
@@ -105,7 +108,8 @@ impl Part {
 
 /// A repair. In its record the phase is the number of its part, the stamp that of its pass, and the counts are those of its
 /// report, behind which stand how much is wrong in the pass and how much of it was mended.
-struct Repair<E> {
+struct Repair {
+    kind: &'static dyn JobKind,
     asked: String,
     /// What was found in the step at hand, by name.
     found: Vec<CopyProblem>,
@@ -117,7 +121,6 @@ struct Repair<E> {
     left_out: BTreeSet<Place>,
     /// What compares and puts right the summary, or the lists, at hand.
     shared: Option<Box<dyn SharedRows>>,
-    entity: PhantomData<fn() -> E>,
 }
 
 /// Where the number of what is wrong in a pass stands among the counts, and that of what was mended. Behind them stand the
@@ -130,27 +133,31 @@ fn place_of(number: usize) -> usize {
     if number < WRONG { number } else { number + 2 }
 }
 
-impl<E: Entity> Repair<E> {
-    fn new() -> Self {
+impl Repair {
+    fn new(kind: &'static dyn JobKind) -> Self {
         Self {
-            asked: format!("{:016x}", xxh3_64(schema::layout(E::SCHEMA).as_bytes())),
+            kind,
+            asked: format!("{:016x}", xxh3_64(schema::layout(kind.schema()).as_bytes())),
             found: Vec::new(),
             handed: Vec::new(),
             refused: BTreeSet::new(),
             left_out: BTreeSet::new(),
             shared: None,
-            entity: PhantomData,
         }
     }
 
+    fn schema(&self) -> &'static Schema {
+        self.kind.schema()
+    }
+
     /// Returns about how many rows one pass looks at.
-    fn total(table: &DynamicTable) -> Result<u64> {
+    fn total(&self, table: &DynamicTable) -> Result<u64> {
         let count = |table: &DynamicTable| table.exec().jobs()?.row_count();
         let mut total = 0_u64;
         for member in table.family() {
             total = total.saturating_add(count(member)?);
         }
-        for index in E::SCHEMA.indexes.iter().filter(|index| index.is_shared()) {
+        for index in self.schema().indexes.iter().filter(|index| index.is_shared()) {
             let there = count(table.member(index.place.table.source()))?;
             total = total.saturating_add(count(table)?).saturating_add(there);
         }
@@ -191,16 +198,16 @@ impl<E: Entity> Repair<E> {
         let Some(there) = table.family().get(number).filter(|_| !at.is_at_end()) else { return Ok(next(at)) };
         // What comes later its writers keep right.
         let at = &at.within(there.exec().jobs()?)?;
-        let snapshot = as_stored::<E>(table)?;
+        let snapshot = as_stored(table, self.schema())?;
         let (mut delta, mut wrong, mut looked) = (CopyReport::default(), Wrong::default(), 0);
         let (mut last, begun) = (at.position.clone(), Instant::now());
         loop {
             let rows = size.rows.saturating_sub(wrong.rows()).max(1);
-            let find = At { table, there, number, snapshot: &snapshot, index_mask };
+            let find = At { kind: self.kind, table, there, number, snapshot: &snapshot, index_mask };
             let (from, step) = (last.as_ref(), StepSize { rows });
             let (end, seen) =
                 snapshot.chunk(there, ScanRanges::from(Query::new()), from, step, &mut |_, view| {
-                    find.verify_copies::<E>(view, &mut delta, &mut wrong)
+                    find.verify_copies(view, &mut delta, &mut wrong)
                 })?;
             (last, looked) = (end, looked + seen);
             let is_enough =
@@ -227,7 +234,7 @@ impl<E: Entity> Repair<E> {
     ) -> Result<u64> {
         self.handed.clear();
         for orphan in &wrong.orphans {
-            let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
+            let epoch = Epoch { kind: self.schema().kind, number: index_mask.epoch };
             if !self.left_out.contains(&orphan.place) {
                 let plan = orphan.removal(epoch);
                 loader
@@ -237,15 +244,12 @@ impl<E: Entity> Repair<E> {
             }
         }
         for (partition, row) in wrong.dependents.iter().filter(|keys| !wrong.blobless.has(keys)) {
-            let unchanged = Payload::<E>::Closure(Box::new(|_| {}));
-            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::Update, unchanged)
-                .holding_anew();
+            let attempt = self.kind.attempt_to_hold_anew(partition, row);
             self.hand_over(table, partition, row, attempt, loader)?;
         }
         wrong.blobless.each(|changes, etag| {
             let keys = (changes.partition_key(), changes.row_key());
-            let change = Change::Set(changes, IfMatch::ETag(etag));
-            let attempt = EntityAttempt::new(Key::<E>::stored(keys.0, keys.1), change, Payload::Nothing);
+            let attempt = self.kind.attempt_to_set(changes, Change::Set(changes, IfMatch::ETag(etag)));
             match self.hand_over(table, keys.0, keys.1, attempt, loader) {
                 // An entity whose values can't be opened stays as it is.
                 Err(error) if is_closed(&error) => Ok(()),
@@ -255,8 +259,7 @@ impl<E: Entity> Repair<E> {
         // A dependent that is written anew above has its copies repaired by the next pass.
         let entities = wrong.entities.difference(&wrong.dependents);
         for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
-            let attempt =
-                EntityAttempt::new(Key::<E>::stored(partition, row), Change::RepairCopies, Payload::Nothing);
+            let attempt = self.kind.attempt(partition, row, Change::RepairCopies);
             self.hand_over(table, partition, row, attempt, loader)?;
         }
         Ok(u64::try_from(self.handed.len()).unwrap_or(u64::MAX))
@@ -311,19 +314,19 @@ fn is_another_s(kind: ErrorKind) -> bool {
     )
 }
 
-impl<E: Entity> Work<CopyReport> for Repair<E> {
+impl Work<CopyReport> for Repair {
     fn name(&self) -> String {
-        format!("repair {}", E::SCHEMA.kind)
+        format!("repair {}", self.schema().kind)
     }
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
-        super::check_converted::<E>(table)?;
-        driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
-        open_outbox::<E>(table)?;
-        open_blobs::<E>(table)?;
+        super::check_converted(table, self.schema())?;
+        driver::index_mask(Together::alone(table), self.schema(), true)?;
+        open_outbox(table, self.schema())?;
+        open_blobs(table, self.schema())?;
         if jobs.job(&self.name())?.is_none_or(|begun| begun.asked != self.asked) {
-            let begun = JobRecord::new(Self::total(table)?, self.asked.clone());
+            let begun = JobRecord::new(self.total(table)?, self.asked.clone());
             jobs.keep(&self.name(), Some(&begun))?;
         }
         Ok(true)
@@ -338,12 +341,12 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         self.found.clear();
         self.handed.clear();
         let shared = self.shared.take();
-        let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
-        let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
-        let to = match Part::of(E::SCHEMA, table.family().len(), at.phase) {
+        let index_mask = driver::index_mask(Together::alone(table), self.schema(), true)?;
+        let epoch = Epoch { kind: self.schema().kind, number: index_mask.epoch };
+        let to = match Part::of(self.schema(), table.family().len(), at.phase) {
             Part::Rows(number) => self.rows(table, number, index_mask, step)?,
             Part::Compare(index) | Part::Mend(index) if !index_mask.is_ready(index) => next(at),
-            Part::Compare(index) => match shared_rows::of::<E>(index) {
+            Part::Compare(index) => match shared_rows::of(self.kind, index) {
                 Some(mut rows) => {
                     let mut delta = CopyReport::default();
                     let looked = rows.compare(table, &table.snapshot()?, &mut delta)?;
@@ -357,7 +360,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
             },
             Part::Mend(index) => {
                 let of_it = shared.filter(|rows| rows.index() == index);
-                let Some(mut rows) = of_it.or_else(|| shared_rows::of::<E>(index)) else {
+                let Some(mut rows) = of_it.or_else(|| shared_rows::of(self.kind, index)) else {
                     return Ok(StepOutcome::Rows(Some(next(at)), Some(epoch)));
                 };
                 let then = |mended, _| mended_more(at, mended);

@@ -5,9 +5,9 @@
 //! it on the list itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::kind::JobKind;
 use super::report::{CopyReport, MISLISTED, RowKeys, UNLISTED};
 use super::shared_rows::{RowKey, SharedRows, each, each_of};
 use super::{Step, StepOutcome};
@@ -23,7 +23,7 @@ use crate::row::version::version_of;
 use crate::row::view::RowView;
 use crate::schema::{Index, KeyPair};
 use crate::sealing::SealedAt;
-use crate::typed::entity::{Entity, wide};
+use crate::typed::entity::wide;
 use crate::typed::read::list::ListOfIds;
 
 /// Ids that one plan puts right.
@@ -49,23 +49,24 @@ struct Expected {
 
 impl Expected {
     /// Takes what an entity says. `own` is its row, or its head.
-    fn add<E: Entity>(
+    fn add(
         &mut self,
+        kind: &'static dyn JobKind,
         table: &DynamicTable,
         snapshot: &Snapshot,
         own: &RowView<'_>,
         index: usize,
     ) -> Result<()> {
-        let Some((_, list)) = E::SCHEMA.list(index) else { return Ok(()) };
+        let Some((_, list)) = kind.schema().list(index) else { return Ok(()) };
         let (partition, row) = own.keys();
-        let whole = match wide::whole::<E>(snapshot, table, own.clone()) {
+        let whole = match wide::whole_of(snapshot, table, kind.schema(), own.clone()) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 self.halves.insert((partition.into_owned(), row.into_owned()));
                 return Ok(());
             }
             whole => whole?,
         };
-        each_of::<E>(&whole, index, &mut |key, content| {
+        each_of(kind, &whole, index, &mut |key, content| {
             if let Some(id) = content.id(list) {
                 let of = (KeyPair::of(&partition, &row), version_of(own, snapshot.state()));
                 self.lists.entry(key).or_default().insert(id, of);
@@ -82,7 +83,8 @@ impl Expected {
 }
 
 /// What makes the lists of an index right again, some ids in each step of a job.
-pub(super) struct RepairLists<E> {
+pub(super) struct RepairLists {
+    of: &'static dyn JobKind,
     index: usize,
     /// Where the job was when the last step was made, and where it is if that was carried out.
     made: Option<(JobRecord, JobRecord)>,
@@ -96,21 +98,21 @@ pub(super) struct RepairLists<E> {
     left_out: BTreeSet<usize>,
     /// Of each plan of the step, which of these it puts right.
     plans: Vec<Range<usize>>,
-    entity: PhantomData<fn() -> E>,
 }
 
-impl<E: Entity> SharedRows for RepairLists<E> {
+impl SharedRows for RepairLists {
     fn index(&self) -> usize {
         self.index
     }
 
     fn compare(&mut self, table: &DynamicTable, snapshot: &Snapshot, report: &mut CopyReport) -> Result<u64> {
-        *self = Self::of(self.index);
-        let Some((of, list)) = E::SCHEMA.list(self.index) else { return Ok(0) };
+        *self = Self::of(self.of, self.index);
+        let schema = self.of.schema();
+        let Some((of, list)) = schema.list(self.index) else { return Ok(0) };
         let (mut expected, mut found) = (Expected::default(), Found::new(table, snapshot, of));
         let of_entities = each(table, snapshot, &mut |view| {
-            if view.kind()? == Some(E::SCHEMA.entity_type) {
-                expected.add::<E>(table, snapshot, view, self.index)?;
+            if view.kind()? == Some(schema.entity_type) {
+                expected.add(self.of, table, snapshot, view, self.index)?;
             }
             Ok(())
         })?;
@@ -129,7 +131,7 @@ impl<E: Entity> SharedRows for RepairLists<E> {
                     let shared = of.place.values_in(&partition, &row).unwrap_or_default();
                     let listed = ListOfIds { index: of, list, partition: &partition, shared: &shared };
                     for id in ids.into_iter().filter(|id| missing.remove(&**id).is_none()) {
-                        let keys = listed.key_of(E::SCHEMA, &id).ok();
+                        let keys = listed.key_of(schema, &id).ok();
                         if keys.as_ref().is_none_or(|keys| !expected.is_half(keys)) {
                             found.add_stray(&key, id.into_owned(), keys)?;
                         }
@@ -266,9 +268,10 @@ impl<'a> Found<'a> {
     }
 }
 
-impl<E: Entity> RepairLists<E> {
-    pub(super) fn of(index: usize) -> Self {
+impl RepairLists {
+    pub(super) fn of(of: &'static dyn JobKind, index: usize) -> Self {
         Self {
+            of,
             index,
             made: None,
             left: Vec::new(),
@@ -276,7 +279,6 @@ impl<E: Entity> RepairLists<E> {
             taken: 0,
             left_out: BTreeSet::new(),
             plans: Vec::new(),
-            entity: PhantomData,
         }
     }
 
@@ -289,10 +291,11 @@ impl<E: Entity> RepairLists<E> {
         loader: &mut dyn Loader,
     ) -> Result<()> {
         let some = self.left.get(range).unwrap_or_default();
-        let (Some(((partition, key), _)), Some((of, _))) = (some.first(), E::SCHEMA.list(self.index)) else {
+        let (Some(((partition, key), _)), Some((of, _))) = (some.first(), self.of.schema().list(self.index))
+        else {
             return Ok(());
         };
-        let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(self.index) };
+        let kind = RowKind { schema: self.of.schema(), cause: Cause::Index(self.index) };
         let there = table.number_of(of.place.table.source());
         let listings: Vec<_> = some.iter().map(|(_, wrong)| wrong.listing.clone()).collect();
         let amounts = Amounts::listing(kind, &listings, true);

@@ -6,8 +6,8 @@
 //! compares again.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
+use super::kind::JobKind;
 use super::report::{CopyReport, MISCOUNTED, RowKeys};
 use super::shared_rows::{ROWS, RowKey, SharedRows, each, each_of};
 use super::{Step, StepOutcome};
@@ -19,11 +19,10 @@ use crate::model::ValueRef;
 use crate::plan::{Addition, Amounts, Cause, Epoch, Group, Plan, RowKind};
 use crate::row::view::RowView;
 use crate::schema::Summary;
-use crate::typed::entity::Entity;
-use crate::typed::entity::source::Source;
 
 /// What makes a summary say what its entities come to.
-pub(super) struct RepairSummaries<E> {
+pub(super) struct RepairSummaries {
+    of: &'static dyn JobKind,
     index: usize,
     /// Where the job is if the last step was carried out, in which epoch of the kind.
     expected: Option<(JobRecord, u64)>,
@@ -31,7 +30,6 @@ pub(super) struct RepairSummaries<E> {
     left: Vec<(RowKey, Vec<i128>)>,
     /// How many rows were looked at to find that.
     looked: u64,
-    entity: PhantomData<fn() -> E>,
 }
 
 /// Returns the numbers that a row of a summary has.
@@ -56,23 +54,20 @@ impl Differences {
     }
 }
 
-impl<E: Entity> RepairSummaries<E> {
-    pub(super) fn of(index: usize) -> Self {
-        Self { index, expected: None, left: Vec::new(), looked: 0, entity: PhantomData }
+impl RepairSummaries {
+    pub(super) fn of(of: &'static dyn JobKind, index: usize) -> Self {
+        Self { of, index, expected: None, left: Vec::new(), looked: 0 }
     }
 
     fn kind(&self) -> RowKind {
-        RowKind { schema: E::SCHEMA, cause: Cause::Index(self.index) }
+        RowKind { schema: self.of.schema(), cause: Cause::Index(self.index) }
     }
 
     /// Adds what an entity gives to its row of the summary.
     fn add(&self, own: &RowView<'_>, differences: &mut Differences) -> Result<()> {
-        let counted = if const { E::SCHEMA.counts_some() } {
-            E::from_source(&mut Source::new(E::SCHEMA, E::SCHEMA.place(), own)?)?.counted(self.index)
-        } else {
-            0
-        };
-        each_of::<E>(own, self.index, &mut |key, content| {
+        let counts_some = self.of.meta().counts_some;
+        let counted = if counts_some { self.of.read(own)?.counted(self.index) } else { 0 };
+        each_of(self.of, own, self.index, &mut |key, content| {
             if let Some(amounts) = Amounts::between(self.kind(), Some((content, counted)), None, true) {
                 differences.add(key, amounts.adds());
             }
@@ -81,7 +76,7 @@ impl<E: Entity> RepairSummaries<E> {
     }
 }
 
-impl<E: Entity> SharedRows for RepairSummaries<E> {
+impl SharedRows for RepairSummaries {
     fn index(&self) -> usize {
         self.index
     }
@@ -92,7 +87,7 @@ impl<E: Entity> SharedRows for RepairSummaries<E> {
         };
         let mut differences = Differences::default();
         let of_entities = each(table, snapshot, &mut |view| {
-            if view.kind()? == Some(E::SCHEMA.entity_type) {
+            if view.kind()? == Some(self.of.schema().entity_type) {
                 self.add(view, &mut differences)?;
             }
             Ok(())

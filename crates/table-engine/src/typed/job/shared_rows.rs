@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 
+use super::kind::JobKind;
 use super::repair_lists::RepairLists;
 use super::repair_summaries::RepairSummaries;
 use super::report::CopyReport;
@@ -16,8 +17,6 @@ use crate::plan::{EntityRows, Epoch, RowContent};
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::Index;
-use crate::typed::encrypt::unopened;
-use crate::typed::entity::Entity;
 
 /// The most rows that are read, or put right, at a time.
 pub(super) const ROWS: usize = 500;
@@ -55,11 +54,11 @@ pub(super) trait SharedRows: Send {
 }
 
 /// Returns what puts the rows of an index right; `None` if they are copies.
-pub(super) fn of<E: Entity>(index: usize) -> Option<Box<dyn SharedRows>> {
-    let Index { summary, list, .. } = E::SCHEMA.indexes.get(index)?;
+pub(super) fn of(kind: &'static dyn JobKind, index: usize) -> Option<Box<dyn SharedRows>> {
+    let Index { summary, list, .. } = kind.schema().indexes.get(index)?;
     match (summary, list) {
-        (Some(_), _) => Some(Box::new(RepairSummaries::<E>::of(index))),
-        (_, Some(_)) => Some(Box::new(RepairLists::<E>::of(index))),
+        (Some(_), _) => Some(Box::new(RepairSummaries::of(kind, index))),
+        (_, Some(_)) => Some(Box::new(RepairLists::of(kind, index))),
         _ => None,
     }
 }
@@ -87,14 +86,15 @@ pub(super) fn each(
 }
 
 /// Gives the keys of the rows that an entity shares in an index, and what it has for them.
-pub(super) fn each_of<E: Entity>(
+pub(super) fn each_of(
+    kind: &'static dyn JobKind,
     own: &RowView<'_>,
     index: usize,
     take: &mut dyn FnMut(RowKey, &RowContent<'_>) -> Result<()>,
 ) -> Result<()> {
-    let values = unopened::read::<E>(own)?;
+    let values = kind.values(own)?;
     let (partition, row) = own.keys();
-    let rows = EntityRows::of(E::SCHEMA, &values, Some((&partition, &row)), None, &|at| at == index)?;
+    let rows = EntityRows::of(kind.schema(), &values, Some((&partition, &row)), None, &|at| at == index)?;
     for (_, shared) in rows.of_indexes() {
         let (_, partition) = rows.place_of(shared);
         take((partition.to_owned(), rows.key(shared).to_owned()), &shared.content)?;

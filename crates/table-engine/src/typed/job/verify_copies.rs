@@ -1,9 +1,9 @@
 //! Rows that a check meets: an entity's copies must be there, and a copy's entity must say it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::marker::PhantomData;
 
 use super::blobs::Blobless;
+use super::kind::JobKind;
 use super::purge;
 use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, RowKeys, STALE, TAKEN, UNSAID};
 use crate::copies::{
@@ -22,8 +22,7 @@ use crate::typed::change::before::{has_previous_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
 use crate::typed::encrypt::unopened;
-use crate::typed::entity::source::Source;
-use crate::typed::entity::{Entity, wide};
+use crate::typed::entity::wide;
 
 /// A row, by the number of its table among those of the kind and by its keys.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +78,7 @@ impl Orphan {
 
 /// Where rows are looked at.
 pub(super) struct At<'a> {
+    pub(super) kind: &'static dyn JobKind,
     /// The table of the entities, which knows of the others.
     pub(super) table: &'a DynamicTable,
     /// The one that is gone over, and its number.
@@ -96,31 +96,31 @@ impl At<'_> {
 
     /// Returns whether the entity of these keys has its copies in an index that is being backfilled, the only one that the index
     /// mask compares, or is gone.
-    pub(super) fn is_filed<E: Entity>(&self, index: usize, partition: &str, row: &str) -> Result<bool> {
-        if E::SCHEMA.indexes.get(index).is_none_or(Index::is_shared) {
+    pub(super) fn is_filed(&self, index: usize, partition: &str, row: &str) -> Result<bool> {
+        if self.kind.schema().indexes.get(index).is_none_or(Index::is_shared) {
             return Ok(false);
         }
         let Some(view) = self.snapshot.view(self.table, partition, row)? else { return Ok(true) };
         let mut report = CopyReport::default();
         // A row that can't be read is reported by the step that fills the index.
-        let looked = self.verify_copies::<E>(&view, &mut report, &mut Wrong::default());
+        let looked = self.verify_copies(&view, &mut report, &mut Wrong::default());
         Ok(looked.is_ok() && report.is_sound())
     }
 
     /// Looks at one row: an entity's copies must be there, and a copy's entity must say it.
-    pub(super) fn verify_copies<E: Entity>(
+    pub(super) fn verify_copies(
         &self,
         view: &RowView<'_>,
         report: &mut CopyReport,
         wrong: &mut Wrong,
     ) -> Result<()> {
-        let schema = E::SCHEMA;
+        let schema = self.kind.schema();
         let Some(kind) = view.kind()? else { return Ok(()) };
-        let known = OfStruct::<E>::new(self);
+        let known = OfKind { at: self };
         match Role::of(schema, kind, self.number == 0) {
             Some(Role::Entity) => {
                 report.entities += 1;
-                if const { E::SCHEMA.is_wide() } && !self.has_all_parts(&known, view, report)? {
+                if schema.is_wide() && !self.has_all_parts(&known, view, report)? {
                     return Ok(());
                 }
                 self.look_at_entity(&known, &known.whole(view.clone())?, report, wrong)
@@ -177,13 +177,8 @@ impl At<'_> {
     }
 
     /// Looks whether a wide entity has its parts. Without one of them it is unknown what copies are to say.
-    fn has_all_parts<E: Entity>(
-        &self,
-        known: &OfStruct<'_, E>,
-        head: &RowView<'_>,
-        report: &mut CopyReport,
-    ) -> Result<bool> {
-        let (schema, (partition, row)) = (E::SCHEMA, head.keys());
+    fn has_all_parts(&self, known: &OfKind<'_>, head: &RowView<'_>, report: &mut CopyReport) -> Result<bool> {
+        let (schema, (partition, row)) = (self.kind.schema(), head.keys());
         if wide::parts_said(head).is_err() {
             report.add(UNSAID, schema.kind, self.row_keys(&partition, &row));
             return Ok(false);
@@ -199,31 +194,33 @@ impl At<'_> {
     }
 
     /// Looks at an entity: its copies must say what it says, and it what its sources and its blobs do.
-    fn look_at_entity<E: Entity>(
+    fn look_at_entity(
         &self,
-        known: &OfStruct<'_, E>,
+        known: &OfKind<'_>,
         own: &RowView<'_>,
         report: &mut CopyReport,
         wrong: &mut Wrong,
     ) -> Result<()> {
-        self.look_at_blobs(E::SCHEMA, own, report, wrong)?;
+        let schema = self.kind.schema();
+        self.look_at_blobs(schema, own, report, wrong)?;
         let (partition, row) = own.keys();
         let entity = || (partition.clone().into_owned(), row.clone().into_owned());
         compare_copies(known, own, &mut |copy, found| {
             // Propagation writes it later.
-            if E::SCHEMA.is_eventual(copy.index) && self.snapshot.follows(self.table, (&partition, &row))? {
+            if schema.is_eventual(copy.index) && self.snapshot.follows(self.table, (&partition, &row))? {
                 return Ok(());
             }
             let what = if found.is_none() { MISSING } else { STALE };
-            let name = E::SCHEMA.indexes.get(copy.index).map_or("", |index| index.name);
+            let name = schema.indexes.get(copy.index).map_or("", |index| index.name);
             report.add(what, name, RowKeys { table: copy.table, partition: copy.partition, row: copy.row });
             wrong.entities.insert(entity());
             Ok(())
         })?;
-        if const { !E::HELD.is_empty() } {
+        let held = self.kind.meta().held;
+        if !held.is_empty() {
             let together = Together::alone(self.table);
-            let values = unopened::read::<E>(own)?;
-            for name in derive::outdated(together, self.snapshot, E::SCHEMA, E::HELD, &values)? {
+            let values = self.kind.values(own)?;
+            for name in derive::outdated(together, self.snapshot, schema, held, &values)? {
                 report.add(OUTDATED, name, self.row_keys(&partition, &row));
                 wrong.dependents.insert(entity());
             }
@@ -232,11 +229,11 @@ impl At<'_> {
     }
 
     /// Returns whether a copy of an entity has something under the name that its property had before.
-    pub(super) fn has_previous_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
-        let (known, mut has) = (OfStruct::<E>::new(self), false);
+    pub(super) fn has_previous_copy(&self, own: &RowView<'_>) -> Result<bool> {
+        let (known, mut has) = (OfKind { at: self }, false);
         known.each_copy(own, &mut |copy| {
             if !has && let Some(row) = known.copy_row(copy)? {
-                has = has_previous_name(&row, E::SCHEMA)?;
+                has = has_previous_name(&row, self.kind.schema())?;
             }
             Ok(())
         })?;
@@ -244,15 +241,15 @@ impl At<'_> {
     }
 }
 
-/// The entities of a struct, as a check finds their rows.
-struct OfStruct<'a, E> {
+/// The entities of a kind, as a check finds their rows.
+struct OfKind<'a> {
     at: &'a At<'a>,
-    entity: PhantomData<fn() -> E>,
 }
 
-impl<'a, E: Entity> OfStruct<'a, E> {
-    fn new(at: &'a At<'a>) -> Self {
-        Self { at, entity: PhantomData }
+impl OfKind<'_> {
+    /// Returns the declaration.
+    fn schema(&self) -> &'static Schema {
+        self.at.kind.schema()
     }
 
     /// Reads the rows that an entity is to have in those of the indexes that are compared, by its own row. Nothing sealed is
@@ -263,13 +260,10 @@ impl<'a, E: Entity> OfStruct<'a, E> {
         is_asked: &dyn Fn(usize) -> bool,
         read: impl FnOnce(&EntityRows<'_>) -> Result<T>,
     ) -> Result<T> {
-        let schema = E::SCHEMA;
-        let values = unopened::read::<E>(own)?;
-        let entity = if schema.indexes.iter().any(|index| index.sparse) {
-            Some(E::from_source(&mut Source::new(schema, schema.place(), own)?)?)
-        } else {
-            None
-        };
+        let (kind, schema) = (self.at.kind, self.schema());
+        let values = kind.values(own)?;
+        let entity =
+            if schema.indexes.iter().any(|index| index.sparse) { Some(kind.read(own)?) } else { None };
         let has_row = |index| {
             is_asked(index)
                 && self.at.is_looked_at(schema, index)
@@ -280,9 +274,9 @@ impl<'a, E: Entity> OfStruct<'a, E> {
     }
 }
 
-impl<E: Entity> Known for OfStruct<'_, E> {
+impl Known for OfKind<'_> {
     fn entity_types(&self) -> &dyn EntityTypes {
-        E::SCHEMA
+        self.schema()
     }
 
     fn own_row(&self, partition: &str, row: &str) -> Result<Option<RowView<'_>>> {
@@ -290,13 +284,13 @@ impl<E: Entity> Known for OfStruct<'_, E> {
     }
 
     fn whole<'v>(&'v self, own: RowView<'v>) -> Result<RowView<'v>> {
-        wide::whole::<E>(self.at.snapshot, self.at.table, own)
+        wide::whole_of(self.at.snapshot, self.at.table, self.schema(), own)
     }
 
     fn each_copy(&self, own: &RowView<'_>, take: TakeCopy<'_>) -> Result<()> {
-        let mut unknown = unknown(own, E::SCHEMA)?;
+        let mut unknown = unknown(own, self.schema())?;
         // A copy that was mended has it no more, and its entity's row has it until that is written.
-        unknown.retain(|(name, _)| !E::SCHEMA.removed.contains(&&**name));
+        unknown.retain(|(name, _)| !self.schema().removed.contains(&&**name));
         self.with_rows(own, &|_| true, |rows| {
             rows.of_indexes().try_for_each(|(index, copy)| {
                 let (table, partition) = rows.place_of(copy);
@@ -313,7 +307,7 @@ impl<E: Entity> Known for OfStruct<'_, E> {
     }
 
     fn owner(&self, index: usize, copy: &RowView<'_>) -> Result<Option<(String, String)>> {
-        Ok(unopened::source_of(E::SCHEMA, index, copy))
+        Ok(unopened::source_of(self.schema(), index, copy))
     }
 
     /// What a copy holds was compared with its entity, which knows all of its copies.

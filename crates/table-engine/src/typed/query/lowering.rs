@@ -19,7 +19,7 @@ use crate::schema::{
     PropertyValue, Schema, Template, keys_of, print_known, print_range, shard_digits, token_text, unoffered,
 };
 use crate::typed::entity::path::PathKeys;
-use crate::typed::read::blind::{combined, tokens_in};
+use crate::typed::read::blind::{combined, look_in_order, tokens_in};
 
 /// What has been chosen for parts, by their places among all.
 type Choice = Vec<(usize, Chosen)>;
@@ -55,10 +55,15 @@ pub(super) fn lower(
     }
     let place = keys.place();
     let parts: Vec<_> = schema::fields(&place.partition).chain(schema::fields(&place.row)).collect();
-    let mut choices = shards(&parts, given)?;
+    let (mut choices, mut moving) = (shards(&parts, given)?, Vec::new());
     if given.is_blind() {
         let with_tokens = |choice: &Choice| by_tokens(keys, &parts, given, choice, table);
-        choices = choices.iter().map(with_tokens).collect::<Result<Vec<_>>>()?.concat();
+        let by_shard = choices.iter().map(with_tokens).collect::<Result<Vec<_>>>()?;
+        if !table.exec().store().abilities().snapshot {
+            let shard_of_each = |(shard, choices): (usize, &Vec<Choice>)| vec![shard; choices.len()];
+            moving = by_shard.iter().enumerate().flat_map(shard_of_each).collect();
+        }
+        choices = by_shard.concat();
     }
     let (mut queries, mut partition) = (Vec::with_capacity(choices.len()), 0);
     for chosen in &choices {
@@ -75,7 +80,7 @@ pub(super) fn lower(
     let (last, chosen) =
         ((0..parts.len()).rev().find(is_open), choices.first().map_or(&[][..], Vec::as_slice));
     let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, partition));
-    Ok(ScanRanges::merged(queries, common))
+    Ok(ScanRanges::merged(queries, common).moving(moving))
 }
 
 /// Returns what most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and
@@ -146,7 +151,8 @@ fn by_tokens(
             continue;
         }
         known.push(part.field);
-        let tokens = tokens_in(table, Some(&partition), field, blind, value)?.unwrap_or_default();
+        let mut tokens = tokens_in(table, Some(&partition), field, blind, value)?.unwrap_or_default();
+        look_in_order(table, &mut tokens);
         let texts: Vec<String> = tokens.iter().map(token_text).collect();
         let places = |field: usize| {
             let of_field =

@@ -76,7 +76,7 @@ impl BlindKey {
         Ok(false)
     }
 
-    /// Returns the keys under which the row may lie, those by the newest keys of the store first.
+    /// Returns the keys under which the row may lie, in the order in which they are to be looked at.
     fn candidates(&self, table: &DynamicTable) -> Result<Vec<KeyPair>> {
         let (schema, place) = (self.path.schema(), self.path.place());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
@@ -88,8 +88,9 @@ impl BlindKey {
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
             let Some(value) = arguments.given(part.field) else { return Ok(Vec::new()) };
-            let texts: Vec<String> =
-                table.live_tokens(printed.as_strs().0, field, blind, value)?.iter().map(token_text).collect();
+            let mut tokens = table.live_tokens(printed.as_strs().0, field, blind, value)?;
+            look_in_order(table, &mut tokens);
+            let texts: Vec<String> = tokens.iter().map(token_text).collect();
             choices = combined(&choices, |choice| {
                 texts
                     .iter()
@@ -183,6 +184,14 @@ fn as_given(given: &Result<Option<Plaintext>, ValueError>) -> KeyResult<'_> {
         Ok(Some(value)) => Ok(PropertyValue::Borrowed(value.expose().as_value_ref())),
         Ok(None) => Ok(PropertyValue::Absent),
         Err(error) => Err(*error),
+    }
+}
+
+/// Puts tokens, newest first, into the order in which rows are looked for under them. Without snapshots that is from the oldest to
+/// the newest, as rows move when they are sealed anew: one that is not there any more is found under the next.
+pub(crate) fn look_in_order<T>(table: &DynamicTable, tokens: &mut [T]) {
+    if !table.exec().store().abilities().snapshot {
+        tokens.reverse();
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cost;
 mod kept;
+mod note;
 mod store;
 
 use std::borrow::Borrow;

@@ -2,29 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use table_engine::crypt::{KeyHandle, Scope};
+use table_engine::crypt::{KeyHandle, KeyInfo, Scope};
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::Ticks;
 
 use super::key_store::{PATIENCE, Vault, without_end};
 use super::record::{self, KeyRecord};
 use crate::lmdb;
-
-/// A data key, as [`Encryption::keys`](crate::Encryption::keys) lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KeyInfo {
-    /// Its name.
-    pub handle: KeyHandle,
-    /// The scope whose values it seals.
-    pub scope: Scope,
-    /// Its number among the keys of its scope, counted from 1.
-    pub version: u32,
-    /// When it was made.
-    pub made: Ticks,
-    /// Whether it seals new values; the others only open what they sealed.
-    pub current: bool,
-}
 
 /// The keys of one moment, by scope and age.
 #[derive(Debug, Default)]
@@ -78,12 +62,9 @@ impl Vault {
                 keys.sort_unstable();
                 match self.scope(&txn, scope.as_bytes()) {
                     Ok(record) => {
-                        let info = |(version, handle, made)| KeyInfo {
-                            handle,
-                            scope: scope.clone(),
-                            version,
-                            made,
-                            current: record.current() == Some(handle),
+                        let info = |(version, handle, made)| {
+                            let current = record.current() == Some(handle);
+                            KeyInfo::new(handle, scope.clone(), version, made).with_current(current)
                         };
                         listed.keys.extend(keys.into_iter().map(info));
                     }

@@ -6,9 +6,9 @@ mod copy;
 mod data_keys;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzed;
+pub(crate) mod kept_store;
 mod key_list;
 mod key_store;
-pub(crate) mod key_usage;
 mod keys_note;
 mod mac_key;
 mod new_keys;
@@ -23,10 +23,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use table_engine::__executor::{check_unused, unused_keys};
 use table_engine::crypt::mac::MacKey;
 use table_engine::crypt::token::Token;
 use table_engine::crypt::value::{self, Sealed};
-use table_engine::crypt::{Cell, KeyHandle, KeyProvider, Scope, Secret, TokenScope};
+use table_engine::crypt::{Cell, KeyHandle, KeyInfo, KeyProvider, Scope, SealedValues, Secret, TokenScope};
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::{Value, ValueRef};
 use table_engine::schema::TOKEN_BYTES;
@@ -34,10 +35,9 @@ use table_engine::schema::TOKEN_BYTES;
 pub(crate) use self::check_all::check;
 pub(crate) use self::copy::copy_to;
 use self::data_keys::Add;
-pub use self::key_list::KeyInfo;
+use self::kept_store::KeptStore;
 use self::key_list::KeyList;
 use self::key_store::Vault;
-use self::key_usage::{KeptStore, SealedValues, in_use};
 pub(crate) use self::keys_note::{are_noted, open};
 use self::record::job_key;
 use self::renew::Doomed;
@@ -230,14 +230,9 @@ impl Encryption {
             };
             self.vault.check_old(&*self.vault.read_txn()?, handle, key.scope())?;
             let keys = BTreeSet::from([handle]);
-            let values = self.sealed_by(&keys)?;
-            match values.first() {
-                None => {
-                    self.flush_data()?;
-                    self.vault.renew(Doomed::These(&keys)).map(drop)
-                }
-                Some(first) => Err(in_use(handle, first, &values)),
-            }
+            check_unused(handle, &self.sealed_by(&keys)?)?;
+            self.flush_data()?;
+            self.vault.renew(Doomed::These(&keys)).map(drop)
         };
         destroy().map_err(|error: Error| error.attempted("destroy a data key"))
     }
@@ -251,10 +246,9 @@ impl Encryption {
         let destroy = || {
             // A key with a damaged record, its own or its scope's, stays.
             let old = self.sound_keys()?.into_iter().filter(|key| !key.current);
-            let mut keys: BTreeSet<_> = old.map(|key| key.handle).collect();
-            for values in self.sealed_by(&keys)? {
-                keys.remove(&values.key);
-            }
+            let keys: BTreeSet<_> = old.map(|key| key.handle).collect();
+            let found = self.sealed_by(&keys)?;
+            let keys = unused_keys(keys, &found);
             if keys.is_empty() {
                 return Ok(0);
             }

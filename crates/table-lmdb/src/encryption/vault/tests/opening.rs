@@ -51,7 +51,7 @@ fn without_a_provider_or_with_another_the_rest_of_the_store_is_readable() {
     let store = Store::options().map_size(1 << 26).open(&scratch.path).unwrap();
     let error = store.encryption().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
-    assert!(error.to_string().contains("Store::options().encryption(..)"), "{error}");
+    assert!(error.to_string().contains("give its options one by `.encryption(..)`"), "{error}");
     let read = table(&store).get("Sales", "1").unwrap().unwrap();
     assert_eq!(read.get("Name").unwrap().as_str(), Some("Jones"));
 }
