@@ -22,7 +22,7 @@ export TABLE_POSTGRES TABLE_POSTGRES_POOLER TABLE_POSTGRES_LONG=$long
 
 # And the guide's examples, in one build.
 cargo test --locked "${form[@]}" -p table-postgres -p azure-example --all-features "$@"
-# The typed tests that run on other executors than LMDB.
-cargo test --locked "${form[@]}" -p integration-tests --features postgres \
+# The typed tests that run on other executors than LMDB, built as those on the Table service are.
+cargo test --locked "${form[@]}" -p integration-tests --features azure,postgres \
   --test derived --test maintenance --test messages --test rows --test secrets --test structures --test typed \
   --test versions -- on_postgres

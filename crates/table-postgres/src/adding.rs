@@ -15,8 +15,8 @@ use table_engine::{ErrorKind, Result, Value, ValueRef};
 #[cfg(feature = "blob")]
 use crate::blobs::ListText;
 use crate::body::Body;
+use crate::demand::RowVersion;
 use crate::op::Becomes;
-use crate::work::RowVersion;
 
 /// A row that is there, and locked.
 pub(crate) struct OldRow {

@@ -18,6 +18,9 @@ use crate::reading::{OldRows, Reading};
 use crate::statement::{self, Frame};
 use crate::store::PostgresStore;
 use crate::token::Token;
+use crate::transaction::BEGIN;
+#[cfg(feature = "blob")]
+use crate::unreferenced;
 use crate::work::Work;
 
 /// What has become of an attempt.
@@ -49,9 +52,10 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     async fn run(self, is_open: &mut bool) -> Result<Committed, Failed> {
+        #[cfg(feature = "blob")]
+        unreferenced::announce(self.connection, self.work, &self.store.blobs.references).await?;
         let kinds = PlanKinds::of(self.store, self.connection, self.work).await?;
-        let reading =
-            Reading { store: self.store, work: self.work, kinds: kinds.as_ref(), looks: self.looks };
+        let reading = Reading::new(self.store, self.work, kinds.as_ref(), self.looks);
         let (wanted, mut calls) = reading.first_calls();
         let is_alone = self.work.demands_absence();
         let begins = is_alone || !calls.is_empty();
@@ -60,12 +64,11 @@ impl Attempt<'_> {
             *is_open = true;
             // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
             calls.insert(0, locks::take(&self.work.partitions, self.store.identity.cast_signed(), is_alone));
-            let mut answers = self.connection.begin_and_query("BEGIN", &calls).await.map_err(before)?;
+            let mut answers = self.connection.begin_and_query(BEGIN, &calls).await.map_err(before)?;
             settled = reading.settle(&mut answers)?;
             // The locks are asked for before the rows.
             let first = answers.len().saturating_sub(wanted.len());
-            for (place, answer) in answers.into_iter().enumerate() {
-                let rows = answer.map_err(before)?;
+            for (place, rows) in answers.into_iter().enumerate() {
                 if let Some(table) = place.checked_sub(first).and_then(|at| wanted.get(at)) {
                     reading.take_old(*table, &rows, &mut old)?;
                 }
@@ -88,12 +91,15 @@ impl Attempt<'_> {
             outbox: &self.store.outbox,
             settled,
             #[cfg(feature = "blob")]
+            counts_references: reading.counts_references,
+            #[cfg(feature = "blob")]
             blobs: &self.store.blobs,
         };
         let statement = statement::of(self.work, ops, &frame);
         let done = if begins {
             let done = self.connection.query_and_commit(&statement).await;
-            *is_open = false;
+            // Where it fails before the server is asked to commit, the transaction is still to be ended.
+            *is_open = done.is_err();
             done
         } else {
             self.connection.query(&statement).await.map(drop)
@@ -124,7 +130,7 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
         let mut answers = connection.query_all(&calls).await.map_err(before)?;
         settled = reading.settle(&mut answers)?;
         for (table, answer) in wanted.iter().zip(answers) {
-            reading.take_old(*table, &answer.map_err(before)?, &mut old)?;
+            reading.take_old(*table, &answer, &mut old)?;
         }
     }
     #[cfg(feature = "blob")]
@@ -141,6 +147,8 @@ pub(crate) async fn put_rows(connection: &Connection, reading: Reading<'_>) -> R
         keys: &store.keys,
         outbox: &store.outbox,
         settled,
+        #[cfg(feature = "blob")]
+        counts_references: reading.counts_references,
         #[cfg(feature = "blob")]
         blobs: &store.blobs,
     };

@@ -11,6 +11,7 @@ use crate::outbox;
 use crate::param::{Param, Params};
 use crate::sealing;
 use crate::table::TableEntry;
+use crate::transaction::BEGIN;
 
 /// The version of what is laid out here.
 const FORMAT: &str = "2";
@@ -67,24 +68,29 @@ impl Catalog {
 
     /// Returns what begins a transaction that changes the list of tables or what is noted of their kinds: one after another.
     pub(crate) fn begin_change(&self) -> String {
-        format!("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended({}, 1))", literal(&self.schema))
+        format!("{BEGIN}; SELECT pg_advisory_xact_lock(hashtextextended({}, 1))", literal(&self.schema))
     }
 
-    /// Returns the statement that asks whether the store is there: `true` or `false`.
+    /// Returns the statement that asks whether the store is there, and whether its schema is: `true` or `false`.
     pub(crate) fn look(&self) -> Call {
         let mut params = Params::default();
-        let name = params.add(Param::Text(self.table("_store")));
-        Call { sql: format!("SELECT to_regclass({name}) IS NOT NULL"), params }
+        let store = params.add(Param::Text(self.table("_store")));
+        let schema = params.add(Param::Text(self.schema.clone()));
+        let sql = format!("SELECT to_regclass({store}) IS NOT NULL, to_regnamespace({schema}) IS NOT NULL");
+        Call { sql, params }
     }
 
-    /// Returns the statements that make the store, unless it is there.
-    pub(crate) fn make(&self, identity: i64) -> String {
+    /// Returns the statements that make the store, unless it is there, and its schema, unless that is.
+    pub(crate) fn make(&self, identity: i64, has_schema: bool) -> String {
         let schema = &self.schema;
+        // Who may make no schema is refused even where it is there.
+        let make_schema =
+            if has_schema { String::new() } else { format!("CREATE SCHEMA IF NOT EXISTS {schema};") };
         format!(
-            "BEGIN;
+            "{BEGIN};
              -- Two that make it at once would be in each other's way.
              SELECT pg_advisory_xact_lock(hashtextextended({name}, 0));
-             CREATE SCHEMA IF NOT EXISTS {schema};
+             {make_schema}
              CREATE TABLE IF NOT EXISTS {schema}._store (name text PRIMARY KEY, value text NOT NULL);
              CREATE TABLE IF NOT EXISTS {schema}._tables (
                 id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, lower_name text UNIQUE NOT NULL,
@@ -296,7 +302,11 @@ impl Catalog {
 
 /// Returns the time of a number of ticks, as the server shows it to a person: they are 100 ns, counted from the year 1.
 pub(crate) fn time_of(ticks: &str) -> String {
-    format!("timestamptz '0001-01-01 00:00:00+00' + {ticks} / 10 * interval '1 microsecond'")
+    // By whole seconds first: an interval is multiplied as a floating-point number, which has no room for so many microseconds.
+    format!(
+        "timestamptz '0001-01-01 00:00:00+00' + {ticks} / 10000000 * interval '1 second'
+         + {ticks} / 10 % 1000000 * interval '1 microsecond'"
+    )
 }
 
 /// Returns a column of an answer, of the type that the statement gives it.

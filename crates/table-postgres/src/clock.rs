@@ -26,9 +26,11 @@ impl Clock {
         now.max(last.saturating_add(1)).cast_signed()
     }
 
-    /// Notes the time of a row that was read.
+    /// Notes the time of a row that was read. A number that is no time is none of a row that the library has written.
     pub(crate) fn observe(&self, time: i64) {
-        self.0.fetch_max(time.cast_unsigned(), Ordering::Relaxed);
+        if let Some(time) = Ticks::new(time.cast_unsigned()) {
+            self.0.fetch_max(time.get(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -45,4 +47,20 @@ pub(crate) fn etag(time: i64) -> ETag {
 /// Returns the time of a version.
 pub(crate) fn time_of(etag: ETag) -> i64 {
     etag.timestamp().get().cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_later_than_any_that_was_seen_and_stay_times() {
+        let clock = Clock::default();
+        let ahead = Ticks::now().get().cast_signed() + 10_000_000_000;
+        for (seen, least) in [(0, 0), (ahead, ahead), (-1, ahead), (i64::MAX, ahead)] {
+            clock.observe(seen);
+            let next = clock.next();
+            assert!(next > least && next < ahead + 1_000_000, "{seen} {next}");
+        }
+    }
 }

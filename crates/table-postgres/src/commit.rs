@@ -1,6 +1,7 @@
 //! Plans carried out: attempts until one succeeds or is refused, and what became of one whose answer was lost.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use table_engine::__executor::{self as executor, Committed, Refused};
 use table_engine::{Error, ErrorKind, Result};
@@ -97,7 +98,7 @@ pub(crate) fn settle(pool: &Arc<Pool>, commits: &str, token: Token) -> Result<Se
         pool.forget_idle();
         let asked = pool.blocking().and_then(|connection| connection.wait(ask(commits, &connection, token)));
         match asked {
-            Ok(settled) => return Ok(settled),
+            Ok(settled) => return certain(settled, token),
             Err(error) if !losses.wait() => return Err(unknown(error)),
             Err(_) => {}
         }
@@ -114,13 +115,22 @@ pub(crate) async fn settle_awaited(pool: &Pool, commits: &str, token: Token) -> 
             Err(error) => Err(error),
         };
         match asked {
-            Ok(settled) => return Ok(settled),
+            Ok(settled) => return certain(settled, token),
             Err(error) if !pool.wait(&mut losses).await? => {
                 return Err(unknown(error));
             }
             Err(_) => {}
         }
     }
+}
+
+/// Refuses to say that a change was not carried out of which that is not certain: its token may have been there, and be removed.
+fn certain(settled: Settled, token: Token) -> Result<Settled> {
+    if matches!(settled, Settled::Not) && token.may_be_removed(Instant::now()) {
+        let because = "the answer was lost, and it came to light too late to ask the server what became of it: read what is there";
+        return Err(executor::error(ErrorKind::OutcomeUnknown, because));
+    }
+    Ok(settled)
 }
 
 /// Asks whether the plan of a token was carried out, and sees to it that it can't be afterwards.

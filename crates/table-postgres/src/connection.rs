@@ -13,6 +13,8 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, CopyInSink, Error, Row, Statement};
 
 use crate::param::{Param, Params};
+#[cfg(feature = "blob")]
+use crate::transaction::BEGIN;
 
 /// The statements that a connection has prepared at the most. Their texts depend on the tables and on what changes do, so there
 /// are hundreds and not thousands; beyond this they are forgotten and made anew.
@@ -38,9 +40,6 @@ pub(crate) struct Call {
     pub(crate) params: Params,
 }
 
-/// What the server answers to a statement.
-pub(crate) type Answer = Result<Vec<Row>, Error>;
-
 impl Connection {
     pub(crate) fn new(client: Client, prepares: bool) -> Self {
         Self { client, prepared: prepares.then(Mutex::default) }
@@ -56,23 +55,19 @@ impl Connection {
         self.run(&runnable, &call.params).await
     }
 
-    /// Runs statements in their order, each whether or not those before it have succeeded; one round trip for all.
-    pub(crate) async fn query_all(&self, calls: &[Call]) -> Result<Vec<Answer>, Error> {
+    /// Runs statements in their order, each whether or not those before it have succeeded; one round trip for all. Returns the
+    /// answers, or the first error: in a transaction all behind it fail because it did.
+    pub(crate) async fn query_all(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
         let mut runnables = Vec::with_capacity(calls.len());
         for call in calls {
             runnables.push(self.runnable(&call.sql, &call.params).await?);
         }
         let all = runnables.iter().zip(calls).map(|(runnable, call)| self.run(runnable, &call.params));
-        Ok(join_all(all).await)
-    }
-
-    /// Runs statements as [`query_all`](Self::query_all) does, and returns the answers if there is one to each.
-    pub(crate) async fn query_each(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
-        self.query_all(calls).await?.into_iter().collect()
+        join_all(all).await.into_iter().collect()
     }
 
     /// Begins a transaction by `begin`, and runs statements in it; one round trip for all.
-    pub(crate) async fn begin_and_query(&self, begin: &str, calls: &[Call]) -> Result<Vec<Answer>, Error> {
+    pub(crate) async fn begin_and_query(&self, begin: &str, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
         // Prepared before the transaction begins: it costs round trips.
         for call in calls {
             self.runnable(&call.sql, &call.params).await?;
@@ -97,8 +92,7 @@ impl Connection {
             self.runnable(&call.sql, &call.params).await?;
         }
         let (answers, committed) = join(self.query_all(calls), self.client.batch_execute("COMMIT")).await;
-        answers?.into_iter().collect::<Result<Vec<_>, _>>()?;
-        committed
+        answers.and(committed)
     }
 
     /// Runs statements of a transaction, which begins with them or ends with them if it says so; one round trip for all.
@@ -117,9 +111,9 @@ impl Connection {
             if is_asked { self.execute(sql).await } else { Ok(()) }
         };
         let (begun, (answers, committed)) =
-            join(on("BEGIN", begins), join(self.query_all(calls), on("COMMIT", commits))).await;
+            join(on(BEGIN, begins), join(self.query_all(calls), on("COMMIT", commits))).await;
         begun?;
-        let answers = answers?.into_iter().collect::<Result<_, _>>()?;
+        let answers = answers?;
         committed.map(|()| answers)
     }
 

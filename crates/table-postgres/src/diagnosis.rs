@@ -9,6 +9,7 @@ use table_engine::{ErrorKind, Result};
 use crate::blobs;
 use crate::catalog::column;
 use crate::connection::{Call, Connection};
+use crate::demand::RowVersion;
 use crate::failed::{Failed, before};
 use crate::param::{Param, Params};
 #[cfg(feature = "queue")]
@@ -19,7 +20,7 @@ use crate::statement::digest;
 use crate::table::TableEntry;
 #[cfg(feature = "blob")]
 use crate::unreferenced;
-use crate::work::{RowVersion, Work, WorkRow};
+use crate::work::{Work, WorkRow};
 
 /// Looks at what a refused plan demands.
 #[derive(Clone, Copy)]
@@ -63,8 +64,7 @@ impl Diagnosis<'_> {
         } else {
             self.connection.begin_and_query(snapshot::BEGIN, &calls).await
         };
-        let answers = answers.map_err(before)?;
-        let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
+        let mut answers = answers.map_err(before)?;
         store.keys.observe_last(&mut answers).map_err(Refused::whole)?;
         let mut answers = answers.iter();
         let mut found = HashMap::new();

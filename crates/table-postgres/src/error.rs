@@ -32,6 +32,12 @@ pub(crate) fn is_conflict(error: &tokio_postgres::Error) -> bool {
     })
 }
 
+/// Returns whether an error of the tables was made of such a one.
+pub(crate) fn is_of_conflict(error: &Error) -> bool {
+    let cause = std::error::Error::source(error);
+    cause.and_then(|cause| cause.downcast_ref()).is_some_and(is_conflict)
+}
+
 /// Returns the error of the tables for what the server or the connection says.
 #[cold]
 pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
@@ -46,7 +52,7 @@ pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
         "42501" | "28000" | "28P01" | "3D000" => ErrorKind::AccessDenied,
         "25006" => ErrorKind::ReadOnly,
         "53100" => ErrorKind::DiskFull,
-        "53000" | "53200" | "53300" | "53400" => ErrorKind::Throttled,
+        "53000" | "53200" | "53300" | "53400" | "40001" | "40P01" => ErrorKind::Throttled,
         // Of an index row that is too large.
         "54000" => ErrorKind::KeyTooLong,
         "57014" => ErrorKind::Unreachable,
@@ -55,7 +61,9 @@ pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
     };
     // Its detail may show values; its message does not.
     let because = format!("the server says: {} ({})", answer.message(), code.code());
-    executor::error(kind, because)
+    let told = executor::error(kind, because);
+    // What it says of a conflict names processes and transactions alone.
+    if is_conflict(&error) { told.caused_by(error) } else { told }
 }
 
 /// Returns what the error and all that have led to it say: the last of them mostly says why. None of them shows an address.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use table_engine::Ticks;
 use table_engine::schema::{FieldPartOf, KeyTypeOf, Layout, PartOf};
 
 use crate::catalog::time_of;
@@ -67,20 +68,37 @@ fn width(part: &PartOf<'_>) -> Option<usize> {
 fn value(field: &FieldPartOf<'_>, piece: &str) -> Option<String> {
     let format = field.source;
     let is_padded = !format.is_empty() && format.bytes().all(|byte| byte.is_ascii_digit());
+    let largest = |bits: u8| (1_u128 << (bits - 1)) - 1;
     Some(match field.key {
         KeyTypeOf::Text(_) | KeyTypeOf::Names(_) if format.is_empty() => piece.to_owned(),
         KeyTypeOf::Unsigned { max, .. } if is_padded || format.is_empty() => {
-            format!("{piece}::{}", if max <= 0xffff { "int" } else { "bigint" })
+            let name = if max <= 0xffff { "int" } else { "bigint" };
+            number(piece, max.min(i64::MAX.unsigned_abs()).into(), &format!("{piece}::{name}"))
         }
-        KeyTypeOf::Signed { bits } if is_padded => format!("{piece}::{}", signed(bits)),
+        KeyTypeOf::Signed { bits: bits @ 1..=64 } if is_padded => {
+            number(piece, largest(bits), &format!("{piece}::{}", signed(bits)))
+        }
         KeyTypeOf::Signed { bits: bits @ 1..=64 } if format.is_empty() || format == "offset" => {
-            format!("({piece}::numeric - {})::{}", 1_u128 << (bits - 1), signed(bits))
+            let read = format!("({piece}::numeric - {})::{}", largest(bits) + 1, signed(bits));
+            number(piece, 2 * largest(bits) + 1, &read)
         }
-        KeyTypeOf::Uuid if format.is_empty() => format!("{piece}::uuid"),
+        KeyTypeOf::Uuid if format.is_empty() => {
+            format!("CASE WHEN {piece} ~ '^[0-9a-f]{{32}}$' THEN {piece}::uuid END")
+        }
         KeyTypeOf::Bool if format.is_empty() => format!("{piece} = '1'"),
-        KeyTypeOf::Time if format == "ticks" => time_of(&format!("{piece}::bigint")),
+        KeyTypeOf::Time if format == "ticks" => {
+            number(piece, Ticks::MAX.get().into(), &time_of(&format!("{piece}::bigint")))
+        }
         _ => return None,
     })
+}
+
+/// Returns what reads a number out of a piece of a key. It is NULL where the piece is none: any client writes what keys it
+/// likes.
+fn number(piece: &str, max: u128, read: &str) -> String {
+    // Conditions of one WHEN have no order.
+    let within = format!("CASE WHEN {piece}::numeric <= {max} THEN {read} END");
+    format!("CASE WHEN {piece} ~ '^[0-9]+$' THEN {within} END")
 }
 
 /// Returns the server's type of a signed integer of so many bits.

@@ -7,12 +7,17 @@ use std::borrow::Cow;
 /// behind it. No other key is changed.
 const LAST: char = '\u{10ffff}';
 
+/// A text that is no stored key's.
+#[cfg(feature = "blob")]
+pub(crate) const NO_KEY: char = LAST;
+
 /// The first byte of U+E000 in UTF-8, but for that of characters from U+E000 down to U+D800, which no text has.
 const FIRST_BYTE: u8 = 0xee;
 
-/// Returns the stored text of a key.
+/// Returns the stored text of a key. One with NUL is no row's, and the server takes no such text: it becomes another that is no
+/// row's, in the same place among those that are.
 pub(crate) fn escape(key: &str) -> Cow<'_, str> {
-    if key.bytes().all(|byte| byte < FIRST_BYTE) {
+    if key.bytes().all(|byte| byte < FIRST_BYTE && byte != 0) {
         return Cow::Borrowed(key);
     }
     let mut stored = String::with_capacity(key.len() + 8);
@@ -20,7 +25,7 @@ pub(crate) fn escape(key: &str) -> Cow<'_, str> {
         if matches!(character, '\u{e000}'..='\u{ffff}') {
             stored.push(LAST);
         }
-        stored.push(character);
+        stored.push(if character == '\0' { '\u{1}' } else { character });
         if character == LAST {
             stored.push(' ');
         }
@@ -89,6 +94,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_key_with_nul_becomes_one_that_no_row_has() {
+        let stored = escape("a\0\u{e000}");
+        assert_eq!(stored, "a\u{1}\u{10ffff}\u{e000}");
+        assert!(*"a" < *stored && *stored < *"a b");
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl LaterCursor {
             let mut calls = vec![call];
             self.store.keys.ask_with(&mut calls);
             let mut answers = if let Some(connection) = &self.connection {
-                connection.query_each(&calls).await.map_err(of_server)?
+                connection.query_all(&calls).await.map_err(of_server)?
             } else {
                 let (connection, answers) = self.begin(calls).await?;
                 // Whatever becomes of it, the transaction is ended with this.
@@ -121,7 +121,7 @@ impl LaterCursor {
             let mut connection = self.store.pool.shared().await?;
             connection.spend();
             let asked = connection.begin_and_query(BEGIN, &calls).await;
-            match asked.and_then(|answers| answers.into_iter().collect::<Result<Vec<_>, _>>()) {
+            match asked {
                 Ok(mut answers) => {
                     let generation = answers.pop().unwrap_or_default();
                     if let Some(row) = generation.first() {

@@ -20,6 +20,9 @@
 //! assert_eq!(staff.get(Employee::key("Sales", 1))?.unwrap().name, "Jones");
 //! # Ok::<(), table_core::Error>(())
 //! ```
+//!
+//! Calls that are awaited are [`PostgresTables::to_async`](Tables::to_async)'s, on any executor; those that block may be made
+//! beside them. The features `queue`, `blob` and `encrypt` are features of `table-core`, too: a program names them at both.
 
 #![allow(clippy::format_push_string, reason = "what it costs is nothing beside a round trip to the server")]
 
@@ -37,6 +40,7 @@ mod connection;
 mod copying;
 mod cursor;
 mod declare;
+mod demand;
 mod diagnosis;
 mod driver;
 mod dropping;
@@ -95,10 +99,12 @@ use table_engine::{Result, Tables};
 pub use self::blobs::BlobStats;
 pub use self::options::PostgresOptions;
 #[cfg(feature = "encrypt")]
-pub use self::sealing::{Encryption, KeyInfo};
+pub use self::sealing::Encryption;
 #[doc(hidden)]
 pub use self::store::ABILITIES;
 use self::store::PostgresStore;
+#[cfg(feature = "encrypt")]
+pub use table_engine::crypt::KeyInfo;
 
 /// Tables of entities in a PostgreSQL database.
 ///
@@ -115,7 +121,8 @@ pub struct PostgresTables {
 }
 
 impl PostgresTables {
-    /// Opens the store in the schema `tables` of a database, and makes it if there is none.
+    /// Opens the store in the schema `tables` of a database, and makes it if there is none; see
+    /// [`PostgresOptions::connect`] for the address.
     pub fn connect(address: &str) -> Result<Self> {
         PostgresOptions::default().connect(address)
     }

@@ -1,7 +1,7 @@
 //! What becomes of a plan's rows.
 
 use crate::body::Body;
-use crate::work::Demand;
+use crate::demand::Demand;
 
 /// What becomes of a row, when what is there is known as far as it must be.
 pub(crate) struct Op {

@@ -23,6 +23,7 @@ use crate::param::{Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
+use crate::transaction::BEGIN;
 use crate::views;
 
 /// A template whose tables the store has, or has had.
@@ -307,7 +308,7 @@ fn note_dropped(catalog: &Catalog, entry: &TableEntry) -> String {
 fn sweep(store: &PostgresStore) {
     let (dropped, periods) = (store.catalog.table("_dropped"), store.catalog.table("_periods"));
     let begin = format!(
-        "BEGIN; SET LOCAL lock_timeout = '200ms'; LOCK TABLE {periods} IN ACCESS EXCLUSIVE MODE NOWAIT"
+        "{BEGIN}; SET LOCAL lock_timeout = '200ms'; LOCK TABLE {periods} IN ACCESS EXCLUSIVE MODE NOWAIT"
     );
     let swept = store.transaction(&begin, |connection| {
         let left = Call { sql: format!("SELECT rows FROM {dropped} ORDER BY id"), params: Params::default() };

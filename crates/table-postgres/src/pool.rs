@@ -22,9 +22,12 @@ use crate::tls::Tls;
 
 /// What each connection is told first. Rows are found by their keys, whatever the server takes the tables' sizes to be: of a
 /// table that was small when a statement was prepared, it would read every row long after that has grown. What it takes to be dear
-/// by these settings is not worth compiling.
-const SETUP: &str =
-    "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET client_min_messages = warning";
+/// by these settings is not worth compiling. Statements see what was committed before them, and quote texts as the standard does,
+/// whatever the database's own defaults are. And a client whose machine is gone holds no lock for hours.
+const SETUP: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
+    SET client_min_messages = warning; SET default_transaction_isolation = 'read committed';
+    SET standard_conforming_strings = on; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;
+    SET tcp_keepalives_count = 3; SET tcp_user_timeout = 60000";
 
 /// How connections are made, and how many are kept.
 #[derive(Clone)]
@@ -81,9 +84,7 @@ impl Connector {
         connection.execute(SETUP).await?;
         Ok(connection)
     }
-}
 
-impl Connector {
     async fn client(&self) -> Result<Client, tokio_postgres::Error> {
         // What drives the connection ends when the client is dropped, or the connection is lost: the client's calls say so then.
         #[cfg(feature = "tls")]
@@ -136,7 +137,7 @@ impl Pool {
         let mut losses = self.losses();
         loop {
             let connection = self.blocking()?;
-            match connection.wait(connection.query_each(calls)) {
+            match connection.wait(connection.query_all(calls)) {
                 Ok(answers) => return Ok(answers),
                 Err(error) if is_lost(&error) && losses.wait() => self.forget_idle(),
                 Err(error) => return Err(of_server(error)),
@@ -149,7 +150,7 @@ impl Pool {
         let mut losses = self.losses();
         loop {
             let connection = self.shared().await?;
-            match connection.query_each(calls).await {
+            match connection.query_all(calls).await {
                 Ok(answers) => return Ok(answers),
                 Err(error) if is_lost(&error) && self.wait(&mut losses).await? => self.forget_idle(),
                 Err(error) => return Err(of_server(error)),

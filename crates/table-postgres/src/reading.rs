@@ -11,17 +11,20 @@ use crate::adding::{OldRow, added, merged};
 use crate::blobs;
 use crate::body::ReadBody;
 use crate::catalog::column;
+use crate::connection::Call;
 #[cfg(feature = "blob")]
 use crate::connection::Connection;
-use crate::connection::{Answer, Call};
-use crate::failed::{Failed, before};
+use crate::demand::{Demand, RowVersion};
+use crate::failed::Failed;
+#[cfg(feature = "blob")]
+use crate::failed::before;
 use crate::keys::unescape;
 use crate::op::{Becomes, Op};
 use crate::outbox::{PlanEntries, Settled};
 use crate::plan_kinds::PlanKinds;
 use crate::store::PostgresStore;
 use crate::table::content;
-use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
+use crate::work::{Work, WorkAct, WorkRow, checksum};
 
 /// Rows that were there, by their table's place and their stored keys.
 pub(crate) type OldRows = HashMap<(usize, String, String), OldRow>;
@@ -35,9 +38,28 @@ pub(crate) struct Reading<'a> {
     pub(crate) kinds: Option<&'a PlanKinds>,
     /// Whether the rows that must be those that were read are looked at.
     pub(crate) looks: bool,
+    /// Whether rows of its tables are known to refer to blobs, so that references are counted.
+    #[cfg(feature = "blob")]
+    pub(crate) counts_references: bool,
 }
 
 impl<'a> Reading<'a> {
+    pub(crate) fn new(
+        store: &'a PostgresStore,
+        work: &'a Work,
+        kinds: Option<&'a PlanKinds>,
+        looks: bool,
+    ) -> Self {
+        Self {
+            store,
+            work,
+            kinds,
+            looks,
+            #[cfg(feature = "blob")]
+            counts_references: work.tables.iter().any(|entry| entry.has_references.is_known()),
+        }
+    }
+
     /// Returns the tables whose rows are read before anything is written, and the statements that read and lock those, one for
     /// each of them. Behind them comes the one that reads the entries of the outbox that the plan settles, if it does.
     pub(crate) fn first_calls(self) -> (Vec<usize>, Vec<Call>) {
@@ -67,10 +89,9 @@ impl<'a> Reading<'a> {
 
     /// Takes the last of the answers to the statements that come first, if it is of the outbox; returns what is left of the
     /// entries that the plan settles.
-    pub(crate) fn settle(self, answers: &mut Vec<Answer>) -> Result<Settled, Failed> {
+    pub(crate) fn settle(self, answers: &mut Vec<Vec<Row>>) -> Result<Settled, Failed> {
         let Some(entries) = self.settling() else { return Ok(Settled::default()) };
-        let answer = answers.pop().transpose().map_err(before)?.unwrap_or_default();
-        Ok(entries.settle(&answer)?)
+        Ok(entries.settle(&answers.pop().unwrap_or_default())?)
     }
 
     /// Returns the layouts by which a row is examined that is written by its properties, if there are any.
@@ -85,10 +106,11 @@ impl<'a> Reading<'a> {
     /// Returns whether a row is read for what becomes of it, or for what must be so of it.
     fn reads(self, row: &WorkRow) -> bool {
         let is_added_to = matches!(row.act, WorkAct::Merge(_) | WorkAct::Add(_));
-        // What another writer has put there meanwhile may refer to other blobs.
+        // What another writer has put there meanwhile may refer to other blobs, which its references to count would not show.
         #[cfg(feature = "blob")]
-        let is_added_to =
-            is_added_to || row.refers && matches!(row.demand, Demand::Nothing | Demand::Present);
+        let is_added_to = is_added_to
+            || (row.refers || self.counts_references && !matches!(row.act, WorkAct::Keep))
+                && matches!(row.demand, Demand::Nothing | Demand::Present);
         is_added_to || self.looks && matches!(row.demand, Demand::Is(_))
     }
 

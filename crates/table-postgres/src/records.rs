@@ -12,6 +12,7 @@ use crate::error::damaged;
 use crate::error::of_server;
 use crate::param::{Param, Params};
 use crate::store::PostgresStore;
+use crate::transaction::BEGIN;
 
 /// The number under which the store's own records lie: tables are numbered from 1.
 const STORE: i32 = 0;
@@ -66,7 +67,7 @@ impl ServiceRecords for PostgresStore {
         let number = self.owner(owner)?;
         // Replacements are rare, so all of them wait for each other.
         let begin =
-            format!("BEGIN; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", self.catalog.table("_records"));
+            format!("{BEGIN}; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", self.catalog.table("_records"));
         let replaced = self.transaction(&begin, |connection| {
             let ask = |verb: &str, value: Option<&[u8]>| {
                 let call = self.record_call(verb, number, name, value);

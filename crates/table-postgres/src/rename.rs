@@ -58,8 +58,10 @@ pub(crate) fn rename(store: &PostgresStore, table: &str, name: &str) -> Result<(
         let (number, rows) = (becomes.number()?, catalog.rows(&becomes));
         let entry = TableEntry::new(number, becomes.name, rows, None);
         for (kind, layout) in noted.layouts.iter() {
-            let mut views =
-                format!("DROP VIEW IF EXISTS {};", catalog.view(&format!("{}.{kind}", found.name)));
+            let former = views::name_of_kind(&found.name, kind);
+            let mut views = former
+                .map(|former| format!("DROP VIEW IF EXISTS {};", catalog.view(&former)))
+                .unwrap_or_default();
             views += &views::of_kind(catalog, &entry, kind, layout).unwrap_or_default();
             connection.wait(connection.attempt(&views)).map_err(of_server)?;
         }

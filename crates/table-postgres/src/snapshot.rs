@@ -109,8 +109,8 @@ impl PostgresSnapshot {
 
     fn ask(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
         let connection = self.connection.borrow();
-        let answers = if self.has_begun.get() {
-            connection.wait(connection.query_all(calls))?
+        if self.has_begun.get() {
+            connection.wait(connection.query_all(calls))
         } else {
             let mut begin = Cow::Borrowed(BEGIN);
             if self.keeps_tables.get() {
@@ -118,9 +118,8 @@ impl PostgresSnapshot {
                 let periods = self.store.catalog.table("_periods");
                 begin = format!("{BEGIN}; LOCK TABLE {periods} IN ACCESS SHARE MODE").into();
             }
-            connection.wait(connection.begin_and_query(&begin, calls))?
-        };
-        answers.into_iter().collect()
+            connection.wait(connection.begin_and_query(&begin, calls))
+        }
     }
 
     /// Reads the first pages of all ranges, in one round trip. The rows are of this moment, however late they are taken.

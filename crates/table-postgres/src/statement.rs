@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::blobs::{BlobTables, PlanReferences};
 use crate::builder::Builder;
 use crate::connection::Call;
+use crate::demand::Demand;
 use crate::given::{FEW, given};
 use crate::keys::{behind_prefix, escape};
 use crate::locks::share_locks;
@@ -21,7 +22,7 @@ use crate::table::TableEntry;
 use crate::token::Token;
 #[cfg(feature = "blob")]
 use crate::unreferenced;
-use crate::work::{Demand, Work, WorkAct};
+use crate::work::{Work, WorkAct};
 
 /// A sort of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,6 +120,9 @@ pub(crate) struct Frame<'f> {
     /// The table with the outbox, and what is left of the entries that the plan settles.
     pub(crate) outbox: &'f str,
     pub(crate) settled: Settled,
+    /// Whether rows that are written or removed may refer to blobs; if not, it is demanded that none of their tables does.
+    #[cfg(feature = "blob")]
+    pub(crate) counts_references: bool,
     /// The tables of blobs.
     #[cfg(feature = "blob")]
     pub(crate) blobs: &'f BlobTables,
@@ -149,7 +153,7 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         ));
     }
     #[cfg(feature = "blob")]
-    match unreferenced(work, &ops) {
+    match unreferenced(work, &ops, frame.counts_references) {
         Some(tables) => {
             for table in tables {
                 let demand = unreferenced::demand(&frame.blobs.references, table, &mut builder.params);
@@ -198,7 +202,7 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
 /// Returns the numbers of the tables of which it is enough to demand that no row refers to a blob; `None` if the references of
 /// the rows have to be counted.
 #[cfg(feature = "blob")]
-fn unreferenced(work: &Work, ops: &[Op]) -> Option<Vec<u32>> {
+fn unreferenced(work: &Work, ops: &[Op], counts: bool) -> Option<Vec<u32>> {
     let mut tables = Vec::new();
     for op in ops {
         if let Becomes::Written(body) = &op.becomes
@@ -210,7 +214,7 @@ fn unreferenced(work: &Work, ops: &[Op]) -> Option<Vec<u32>> {
             continue;
         }
         let entry = work.rows.get(op.of).and_then(|row| work.tables.get(row.table))?;
-        if entry.has_references.is_known() {
+        if counts {
             return None;
         }
         if !tables.contains(&entry.id) {

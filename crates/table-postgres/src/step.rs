@@ -23,6 +23,9 @@ use crate::reading::Reading;
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
 use crate::token::Token;
+use crate::transaction::BEGIN;
+#[cfg(feature = "blob")]
+use crate::unreferenced;
 use crate::work::Work;
 
 /// A step of a job in its table.
@@ -72,6 +75,8 @@ impl StepAttempt<'_> {
         let generation = self.store.generation();
         let mut kinds = Vec::with_capacity(self.works.len());
         for work in self.works {
+            #[cfg(feature = "blob")]
+            unreferenced::announce(self.connection, work, &self.store.blobs.references).await?;
             let found = match PlanKinds::of(self.store, self.connection, work).await {
                 Ok(found) => found,
                 Err(Failed::Refused(refused)) => {
@@ -96,7 +101,7 @@ impl StepAttempt<'_> {
             return Ok(outcome);
         }
         for ((work, kinds), done) in self.works.iter().zip(&kinds).zip(&mut outcome.works) {
-            let reading = Reading { store: self.store, work, kinds: kinds.as_ref(), looks: self.looks };
+            let reading = Reading::new(self.store, work, kinds.as_ref(), self.looks);
             *done = self.carry_out(reading).await?;
         }
         if outcome.is_done() {
@@ -125,7 +130,7 @@ impl StepAttempt<'_> {
         // In the order of their numbers, as others take these locks.
         tables.sort_unstable_by_key(|table| table.id);
         tables.dedup_by_key(|table| table.id);
-        let mut begin = "BEGIN".to_owned();
+        let mut begin = BEGIN.to_owned();
         for table in tables {
             begin += &format!("; LOCK TABLE {} IN ROW EXCLUSIVE MODE", table.rows);
         }
@@ -140,7 +145,6 @@ impl StepAttempt<'_> {
         }
         *is_open = true;
         let answers = self.connection.begin_and_query(&begin, &calls).await.map_err(before)?;
-        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>().map_err(before)?;
         let mut answers = answers.iter();
         let found = answers.next().and_then(|rows| rows.first());
         let now = found.map(|row| column::<i64>(row, 0)).transpose().map_err(Refused::whole)?;

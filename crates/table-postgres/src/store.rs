@@ -29,7 +29,7 @@ use crate::clock::Clock;
 use crate::commit;
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
-use crate::error::{missing, of_server};
+use crate::error::{damaged, missing, of_server};
 use crate::loader::PostgresLoader;
 use crate::options::PostgresOptions;
 use crate::outbox::{self, PlanEntries};
@@ -86,9 +86,19 @@ impl PostgresStore {
         let catalog = Catalog::new(options.schema_name());
         let connection = pool.blocking()?;
         let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
-        let is_there = ask(&catalog.look())?.first().map(|row| column::<bool>(row, 0)).transpose()?;
-        if is_there != Some(true) {
-            let made = catalog.make(random()?.cast_signed());
+        let looked = ask(&catalog.look())?;
+        let found = looked.first().ok_or_else(|| damaged("the answer of the server"))?;
+        let (is_there, has_schema): (bool, bool) = (column(found, 0)?, column(found, 1)?);
+        if !is_there {
+            if !options.creates() {
+                let schema = options.schema_name();
+                let because = format!(
+                    "there is no store in the schema `{schema}` of the database; `PostgresOptions::create(true)` makes one"
+                );
+                let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+                return Err(executor::error(ErrorKind::Io, because).caused_by(missing));
+            }
+            let made = catalog.make(random()?.cast_signed(), has_schema);
             connection.wait(connection.execute(&made)).map_err(of_server)?;
         }
         let (identity, generation) = catalog.identity(&ask(&catalog.store())?)?;
@@ -163,18 +173,18 @@ impl PostgresStore {
         entry.pack(partition, row, answer, 0)
     }
 
-    /// Runs statements in a transaction that `begin` begins: it is committed if they return something, and has changed nothing
-    /// otherwise.
+    /// Runs statements in a transaction that `begin` begins, again if the server chose another one: it is committed if they return
+    /// something, and has changed nothing otherwise.
     pub(crate) fn transaction<T>(
         &self,
         begin: &str,
-        run: impl FnOnce(&DrivenConnection) -> Result<Option<T>>,
+        run: impl Fn(&DrivenConnection) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         transaction(&self.pool, begin, run)
     }
 
     /// Runs statements in a transaction that changes the list of tables: such transactions follow one another.
-    pub(crate) fn change_tables<T>(&self, run: impl FnOnce(&DrivenConnection) -> Result<T>) -> Result<T> {
+    pub(crate) fn change_tables<T>(&self, run: impl Fn(&DrivenConnection) -> Result<T>) -> Result<T> {
         let done = self.transaction(&self.catalog.begin_change(), |connection| run(connection).map(Some))?;
         done.ok_or_else(missing)
     }
@@ -338,6 +348,16 @@ impl Backend for PostgresStore {
         Ok(&self.queues)
     }
 
+    #[cfg(not(feature = "queue"))]
+    fn queues(&self) -> Result<&dyn executor::Queues> {
+        Err(without("queues", "queue"))
+    }
+
+    #[cfg(not(feature = "blob"))]
+    fn blobs(self: Arc<Self>) -> Result<Arc<dyn executor::Blobs>> {
+        Err(without("blobs", "blob"))
+    }
+
     #[cfg(feature = "blob")]
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
         self.sweep_blobs(SWEPT_EVERY);
@@ -376,4 +396,12 @@ impl Backend for PostgresStore {
 /// Statements without parameters.
 pub(crate) fn plain(sql: &str) -> Call {
     Call { sql: sql.to_owned(), params: Params::default() }
+}
+
+/// Returns the error of an ability that the store has by a feature of this crate, which is off.
+#[cfg(not(all(feature = "blob", feature = "queue")))]
+#[cold]
+fn without(ability: &str, feature: &str) -> Error {
+    let because = format!("the ability `{ability}` takes the feature `{feature}` of table-postgres");
+    executor::error(ErrorKind::Unsupported, because)
 }

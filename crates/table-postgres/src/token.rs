@@ -11,7 +11,7 @@ use table_engine::{ErrorKind, Result};
 use crate::connection::{Call, Connection};
 use crate::param::{Param, Params};
 
-/// For so long tokens stay with the server; none is asked for later.
+/// For so long tokens stay with the server. What is asked for later is not known.
 const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// The longest that a call waits for a server that was lost, so that what it asks for then is still there.
@@ -27,6 +27,15 @@ pub(crate) struct Token {
     pub(crate) number: i64,
     /// The time that its rows get; 0 of a change that writes none.
     pub(crate) time: i64,
+    /// When the attempt began.
+    pub(crate) begun: Instant,
+}
+
+impl Token {
+    /// Returns whether it may have been removed from the server by now, so that nothing tells what became of the attempt.
+    pub(crate) fn may_be_removed(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.begun) > KEPT_FOR
+    }
 }
 
 /// Gives tokens.
@@ -48,7 +57,7 @@ impl Tokens {
     pub(crate) fn next(&self) -> Token {
         // Relaxed: the numbers differ, and order nothing.
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        Token { session: self.session, number, time: 0 }
+        Token { session: self.session, number, time: 0, begun: Instant::now() }
     }
 
     /// Removes, now and then, the tokens of this session that are asked for no more from the table `commits`. `token` is of
@@ -115,10 +124,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_became_of_an_attempt_is_known_as_long_as_its_token_is_kept() {
+        let token = Tokens::new().unwrap().next();
+        assert!(!token.may_be_removed(token.begun));
+        assert!(!token.may_be_removed(token.begun + KEPT_FOR));
+        assert!(token.may_be_removed(token.begun + KEPT_FOR + Duration::from_secs(1)));
+    }
+
+    #[test]
     fn tokens_are_old_when_those_behind_them_have_been_given_for_long() {
         let tokens = Tokens::new().unwrap();
         let begun = Instant::now();
-        let token = |number: i64| Token { session: 1, number, time: 0 };
+        let token = |number: i64| Token { session: 1, number, time: 0, begun };
         for number in [0, 1, 5, STEP - 1, STEP + 1] {
             assert_eq!(tokens.outlived(token(number), begun), None);
         }

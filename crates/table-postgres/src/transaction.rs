@@ -6,16 +6,36 @@ use table_engine::__executor as executor;
 use table_engine::{Error, ErrorKind, Result};
 use tokio_postgres::error::SqlState;
 
+use crate::commit::{ATTEMPTS, outrun};
 use crate::driver::DrivenConnection;
-use crate::error::{is_lost, of_server};
+use crate::error::{is_lost, is_of_conflict, of_server};
 use crate::pool::Pool;
+
+/// Begins a transaction each of whose statements sees what was committed before it, whatever the database begins by default: what
+/// waits for a lock and then looks is to see what the lock's holder has done.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// How long a drop of tables waits for those that read them, before it is refused.
 pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
 
-/// Runs statements in a transaction that `begin` begins: it is committed if they return something, and has changed nothing
-/// otherwise.
+/// Runs statements in a transaction that `begin` begins, again if the server chose another one: it is committed if they return
+/// something, and has changed nothing otherwise.
 pub(crate) fn transaction<T>(
+    pool: &Arc<Pool>,
+    begin: &str,
+    run: impl Fn(&DrivenConnection) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    for _ in 0..ATTEMPTS {
+        match attempt(pool, begin, &run) {
+            Err(error) if is_of_conflict(&error) => {}
+            done => return done,
+        }
+    }
+    Err(outrun())
+}
+
+/// Makes one attempt.
+fn attempt<T>(
     pool: &Arc<Pool>,
     begin: &str,
     run: impl FnOnce(&DrivenConnection) -> Result<Option<T>>,

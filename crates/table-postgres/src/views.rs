@@ -15,11 +15,10 @@ const MOST_BYTES: usize = 63;
 /// A view that others are made of stays as it is, and so does everything where the role may make none.
 pub(crate) fn of_kind(catalog: &Catalog, entry: &TableEntry, kind: &str, layout: &str) -> Option<String> {
     let layout = Layout::parse(layout, kind)?;
-    let name = format!("{}.{kind}", entry.name);
-    if name.len() > MOST_BYTES || !layout.table().is_empty() {
+    if !layout.table().is_empty() {
         return None;
     }
-    let view = catalog.view(&name);
+    let view = catalog.view(&name_of_kind(&entry.name, kind)?);
     let of_keys = key_columns::of_layout(&layout);
     let columns = layout.properties.iter().filter_map(|property| {
         let value = match of_keys.get(&*property.name) {
@@ -37,6 +36,12 @@ pub(crate) fn of_kind(catalog: &Catalog, entry: &TableEntry, kind: &str, layout:
         entry.rows,
         literal(&layout.entity_type())
     ))
+}
+
+/// Returns the name of a kind's view; `None` if the server would cut it off, to what may be the name of another.
+pub(crate) fn name_of_kind(table: &str, kind: &str) -> Option<String> {
+    let name = format!("{table}.{kind}");
+    (name.len() <= MOST_BYTES).then_some(name)
 }
 
 /// Returns what a property of this type is to the server.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as executor, Act, Amounts, Condition, Epoch, Group, PackedRow, Plan, Refused, SealedAt, TableExec,
+    self as executor, Act, Amounts, Epoch, Group, PackedRow, Plan, Refused, SealedAt, TableExec,
 };
 use table_engine::row::version::{Proof, version_of};
 use table_engine::schema::Schema;
@@ -13,6 +13,7 @@ use table_engine::{Error, Result, Value};
 use crate::blobs::Reference;
 use crate::body::Body;
 use crate::clock::time_of;
+use crate::demand::Demand;
 use crate::error::missing;
 use crate::keys::escape;
 use crate::outbox::PlanEntries;
@@ -98,28 +99,6 @@ impl WorkAct {
     }
 }
 
-/// What must be so of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Demand {
-    Absent,
-    Present,
-    /// It is of this time.
-    Tag(i64),
-    /// It is the one that was read.
-    Is(RowVersion),
-    Nothing,
-}
-
-/// What tells a row from what it was before and what it will be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowVersion {
-    pub(crate) time: i64,
-    /// How often it was written without a new time. Of a row that was read it is not known, and mostly 0.
-    pub(crate) again: i32,
-    /// The checksum of the row as it is packed; `None` if nothing has been read of it.
-    pub(crate) checksum: Option<u64>,
-}
-
 /// The rows of a partition whose keys begin with a prefix, which must be those that were read.
 pub(crate) struct WorkRange {
     pub(crate) group: usize,
@@ -152,50 +131,6 @@ impl WorkKinds {
         let epochs: Vec<Epoch> = group.epochs.iter().copied().collect();
         let relies = !epochs.is_empty() || !declarations.is_empty();
         relies.then_some(Self { group: number, table: group.table, epochs, declarations })
-    }
-}
-
-impl From<Condition> for Demand {
-    fn from(condition: Condition) -> Self {
-        match condition {
-            Condition::Any => Self::Nothing,
-            Condition::Absent | Condition::StillAbsent => Self::Absent,
-            Condition::Present => Self::Present,
-            Condition::Tag(etag) => Self::Tag(time_of(etag)),
-            Condition::Is(version) => {
-                let checksum = Some(Proof::of(&version).checksum);
-                Self::Is(RowVersion { time: time_of(version.etag), again: 0, checksum })
-            }
-        }
-    }
-}
-
-impl RowVersion {
-    /// Returns whether this row may be the one that was found, as far as both were looked at.
-    fn may_be(&self, found: &Self) -> bool {
-        let differ = self.checksum.zip(found.checksum).is_some_and(|(one, other)| one != other);
-        self.time == found.time && !differ
-    }
-}
-
-impl Demand {
-    /// Returns the version that a row must be of which only a look at the row itself tells: it was written without a new time.
-    pub(crate) fn hides(self, found: Option<RowVersion>) -> bool {
-        matches!((self, found), (Self::Is(wanted), Some(found)) if wanted.time == found.time && wanted.again != found.again)
-    }
-
-    /// Refuses what was found, the row or nothing.
-    pub(crate) fn check(self, found: Option<RowVersion>) -> Result<()> {
-        use table_engine::ErrorKind::{ConditionNotMet, EntityAlreadyExists, EntityNotFound};
-        let refused = match (self, found) {
-            (Self::Nothing, _) | (Self::Absent, None) | (Self::Present, Some(_)) => return Ok(()),
-            (Self::Tag(wanted), Some(found)) if wanted == found.time => return Ok(()),
-            (Self::Is(wanted), Some(found)) if wanted.may_be(&found) => return Ok(()),
-            (Self::Absent, Some(_)) => EntityAlreadyExists,
-            (_, None) => EntityNotFound,
-            (Self::Tag(_) | Self::Is(_), Some(_)) => ConditionNotMet,
-        };
-        Err(executor::error(refused, ""))
     }
 }
 
@@ -351,18 +286,14 @@ impl Work {
     pub(crate) fn asks_layouts(&self) -> bool {
         self.rows.iter().any(|row| !row.is_declared)
     }
-}
 
-impl Work {
     /// Says of a table that was not found what it is called now, if it has another name.
     #[cold]
     pub(crate) fn say_new_name(&self, store: &PostgresStore, refused: Refused) -> Refused {
         let error = self.tables.iter().fold(refused.error, |error, entry| store.say_new_name(entry, error));
         Refused { error, ..refused }
     }
-}
 
-impl Work {
     /// Says of a refusal where it is, for who has no plan to look at.
     #[cold]
     pub(crate) fn located(&self, refused: Refused) -> Refused {

@@ -36,6 +36,21 @@ fn a_role_that_may_only_read_reads_and_is_told_so() {
 }
 
 #[test]
+fn a_role_that_may_make_no_schema_makes_a_store_in_its_own() {
+    let schema = schema();
+    let role = format!("owner_{schema}");
+    let own = format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'secret'; CREATE SCHEMA \"{schema}\" AUTHORIZATION {role}"
+    );
+    support::execute(&own);
+    let address = server().replace("postgres@", &format!("{role}:secret@"));
+    let tables = PostgresTables::options().schema(&schema).connect(&address).unwrap();
+    let company = tables.create_table("Company").unwrap();
+    company.put(&DynamicEntity::new("Sales", "1")).unwrap();
+    assert!(company.get("Sales", "1").unwrap().is_some());
+}
+
+#[test]
 fn an_address_that_leads_nowhere_is_told_without_its_password() {
     let closed = server().replace("postgres@127.0.0.1", "postgres:geheim@127.0.0.1");
     let (before, _) = closed.rsplit_once(':').unwrap();

@@ -6,12 +6,13 @@ mod support;
 
 use std::io::{Read, Seek, SeekFrom};
 use std::process::Command;
+use std::sync::Barrier;
 use std::thread;
 
 use support::proxy::{Cut, Proxy};
 use support::{options, schema, server, server_at, server_port};
 use table_core::blob::Blob;
-use table_core::{Entity, ErrorKind};
+use table_core::{DynamicEntity, Entity, ErrorKind, Query};
 use table_postgres::PostgresTables;
 
 #[derive(Clone, Debug, PartialEq, Entity)]
@@ -114,10 +115,8 @@ fn a_blob_stays_as_long_as_a_row_refers_to_it() {
     // Rows by their properties count, too.
     let table = tables.create_table("Plain").unwrap();
     let more = tables.upload("image/jpeg", &bytes(10, 3)[..]).unwrap();
-    table.insert(&table_core::DynamicEntity::new("a", "b").with("Cover", more)).unwrap();
-    table
-        .merge(&table_core::DynamicEntity::new("a", "b").with("Other", 5), table_core::IfMatch::Any)
-        .unwrap();
+    table.insert(&DynamicEntity::new("a", "b").with("Cover", more)).unwrap();
+    table.merge(&DynamicEntity::new("a", "b").with("Other", 5), table_core::IfMatch::Any).unwrap();
     assert_eq!(kept(&schema), (2, 2));
     table.delete("a", "b").unwrap();
     assert_eq!(kept(&schema), (1, 1));
@@ -126,6 +125,63 @@ fn a_blob_stays_as_long_as_a_row_refers_to_it() {
     assert_eq!(kept(&schema).1, 0);
     drop(PostgresTables::options().schema(&schema).connect(&server()).unwrap().container("films").unwrap());
     assert_eq!(kept(&schema), (0, 0));
+}
+
+#[test]
+fn what_is_written_at_once_over_a_row_with_a_blob_leaves_no_reference() {
+    let schema = schema();
+    let tables = PostgresTables::options().schema(&schema).connect(&server()).unwrap();
+    let table = tables.create_table("Plain").unwrap();
+    let row = |at: i32| DynamicEntity::new("a", format!("{at:04}"));
+    for at in 0..300 {
+        table.insert(&row(at).with("Cover", 1)).unwrap();
+        let cover = tables.upload("image/jpeg", &bytes(10, 1)[..]).unwrap();
+        let barrier = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                table.put(&row(at).with("Cover", cover)).unwrap();
+            });
+            barrier.wait();
+            if at % 2 == 0 {
+                table.put(&row(at).with("Cover", 2)).unwrap();
+            } else {
+                table.delete("a", &format!("{at:04}")).unwrap();
+            }
+        });
+    }
+    let all = table.query(&Query::new()).unwrap().map(Result::unwrap);
+    let with_blobs = all.filter(|row| row.get("Cover").unwrap().as_i32().is_none()).count();
+    let references = number(&format!("SELECT sum(count) FROM {schema}._blob_refs"));
+    assert_eq!(references, i64::try_from(with_blobs).unwrap());
+}
+
+/// A plan may wait for a row that another is writing, and go on with what it has seen of its table's references before.
+#[test]
+fn the_first_reference_of_a_table_is_seen_by_all_that_write_behind_it() {
+    let schema = schema();
+    let connect = || PostgresTables::options().schema(&schema).connect(&server()).unwrap();
+    let (one, other) = (connect(), connect());
+    for at in 0..50 {
+        let name = format!("Plain{at}");
+        let (table, of_other) = (one.create_table(&name).unwrap(), other.dynamic_table(&name).unwrap());
+        table.insert(&DynamicEntity::new("a", "b").with("Cover", 1)).unwrap();
+        let cover = one.upload("image/jpeg", &bytes(10, 1)[..]).unwrap();
+        let barrier = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                barrier.wait();
+                table.put(&DynamicEntity::new("a", "b").with("Cover", cover)).unwrap();
+            });
+            barrier.wait();
+            of_other.put(&DynamicEntity::new("a", "b").with("Cover", 2)).unwrap();
+        });
+        let has_blob = table.get("a", "b").unwrap().unwrap().get("Cover").unwrap().as_i32().is_none();
+        let id = format!("(SELECT id FROM {schema}._tables WHERE name = '{name}')");
+        let references =
+            number(&format!("SELECT coalesce(sum(count), 0) FROM {schema}._blob_refs WHERE table_id = {id}"));
+        assert_eq!(references, i64::from(has_blob), "{name}");
+    }
 }
 
 #[test]

@@ -221,9 +221,39 @@ fn claim(handle: &Handle, state: &mut u64, done: &Done) {
 #[test]
 fn what_plans_demand_holds_when_they_are_carried_out() {
     let is_long = std::env::var("TABLE_POSTGRES_LONG").is_ok_and(|long| !long.is_empty());
-    let plans = if is_long { 100_000 } else { 4_000 };
+    carry_out(&server(), if is_long { 100_000 } else { 4_000 });
+}
+
+#[test]
+fn plans_see_what_others_have_done_whatever_isolation_the_database_begins_with() {
+    let isolation = "options=-c%20default_transaction_isolation%3Drepeatable%5C%20read";
+    carry_out(&format!("{}?{isolation}", server()), 2_000);
+}
+
+#[test]
+fn a_plan_that_names_a_dropped_table_leaves_nothing_open() {
     let options = options();
-    let stores: Vec<_> = (0..HANDLES).map(|_| options.connect(&server()).unwrap()).collect();
+    let [ours, theirs] = [(), ()].map(|()| options.connect(&server()).unwrap());
+    for name in ["First", "Second"] {
+        ours.create_table(name).unwrap();
+    }
+    let (handle, value) = (Handle::open(ours.backend().clone()), number(1));
+    let put = |table, key| {
+        let put = row(key, Condition::Any, Act::Put(Content::Properties(&value)));
+        group(table, "p", vec![put])
+    };
+    handle.commit(vec![put(0, "1"), put(1, "1")]).unwrap();
+    theirs.drop_tables(&["Second"]).unwrap();
+    let merge = row("1", Condition::Any, Act::Merge(Content::Properties(&value)));
+    let refused = handle.commit(vec![group(0, "p", vec![merge]), put(1, "2")]).unwrap_err();
+    assert_eq!(refused.error.kind(), ErrorKind::TableNotFound, "{}", refused.error);
+    assert!(handle.get(&*handle.snapshot(), 0, "p", "1").is_some());
+}
+
+/// Carries out so many plans at this address, and checks what has become of them.
+fn carry_out(address: &str, plans: usize) {
+    let options = options();
+    let stores: Vec<_> = (0..HANDLES).map(|_| options.connect(address).unwrap()).collect();
     for name in ["First", "Second"] {
         stores[0].create_table(name).unwrap();
     }

@@ -10,6 +10,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -17,8 +18,8 @@ use std::time::Duration;
 use support::proxy::{Cut, Proxy};
 use support::{options, schema, server, server_at, server_port};
 use table_core::__executor::{Plan, QueueId, QueueOp, Release, SealedAt, Sending, Task};
-use table_core::queue::{Queue, Received};
-use table_core::{Entity, ErrorKind};
+use table_core::queue::{Queue, Received, StoredMessage};
+use table_core::{Entity, ErrorKind, Store};
 use table_postgres::PostgresTables;
 
 /// Longer than any test takes.
@@ -279,4 +280,72 @@ fn what_no_queue_can_do_is_refused() {
     // Times that no clock comes to are the last ones.
     queues.carry_out(vec![op(id, send("1"))]).unwrap();
     assert_eq!(queue.stats().unwrap().hidden, 1);
+}
+
+/// Messages go to another store and back as they stand: ready, shown again, held, delayed, with keys and errors.
+#[test]
+fn messages_are_listed_and_restored_with_their_history() {
+    let tables = PostgresTables::options().schema(schema()).connect(&server()).unwrap();
+    let queue = numbers(&tables);
+    let list = |queue: &Queue<u64>| {
+        let mut all = Vec::new();
+        queue
+            .stored(|message| {
+                all.push(message);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        all
+    };
+    assert!(list(&queue).is_empty());
+    queue.send_all(&(0..450).collect::<Vec<u64>>()).unwrap();
+    queue.send_after(&1_000, LONG).unwrap();
+    assert!(queue.send_unique("only", &1_001).unwrap());
+    queue.message(&1_002).time_to_live(Duration::from_millis(1)).send().unwrap();
+    next(&queue).fail("it is \0 broken", LONG).unwrap();
+    let _held = next(&queue);
+    next(&queue).release(Duration::ZERO).unwrap();
+    thread::sleep(Duration::from_millis(5));
+
+    let all = list(&queue);
+    let texts: Vec<_> = all.iter().map(|message| message.text.parse::<u64>().unwrap()).collect();
+    // What was given back is behind those that are ready; what is over is left out.
+    assert_eq!(texts, (3..450).chain([1_001, 2, 1_000, 0, 1]).collect::<Vec<_>>());
+    let of = |number: u64| all.iter().find(|message| *message.text == *number.to_string()).unwrap();
+    assert_eq!((of(0).count, of(0).error.as_deref()), (1, Some("it is \u{fffd} broken")));
+    assert_eq!((of(1).count, of(1).error.as_deref()), (1, None));
+    assert_eq!(of(1_001).unique.as_deref(), Some("only"));
+    assert!([0, 1, 1_000].iter().all(|number| of(*number).hidden_until.is_some()));
+    assert!(of(2).hidden_until.is_none() && of(2).count == 1 && of(2).expires.is_none());
+    let mut some = 0;
+    queue
+        .stored(|_| {
+            some += 1;
+            Ok(if some == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+        .unwrap();
+    assert_eq!(some, 3);
+
+    // There, and back into another queue.
+    let embedded = Store::temporary().unwrap();
+    let there = embedded.queue::<u64>("numbers").unwrap();
+    assert_eq!(there.restore(&all).unwrap(), all.len());
+    let back = tables.queue::<u64>("back").unwrap();
+    assert_eq!(back.restore(&list(&there)).unwrap(), all.len());
+    let shown = |message: &StoredMessage| {
+        let StoredMessage { text, sent, count, error, unique, hidden_until, .. } = message;
+        (text.clone(), *sent, *count, error.clone(), unique.clone(), hidden_until.is_some())
+    };
+    let sorted = |all: &[StoredMessage]| {
+        let mut all: Vec<_> = all.iter().map(shown).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(&list(&back)), sorted(&all));
+    // Its key is taken.
+    assert_eq!(back.restore(std::slice::from_ref(of(1_001))).unwrap(), 0);
+
+    tables.drop_queue("back").unwrap();
+    let gone = back.stored(|_| Ok(ControlFlow::Continue(()))).unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::QueueNotFound, "{gone}");
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use support::proxy::{Cut, Proxy};
-use support::{options, schema, server, server_at, server_port};
+use support::{execute, options, schema, server, server_at, server_port};
 use table_core::crypt::{KeyProvider, MemoryKeys, Scope};
 use table_core::{Entity, ErrorKind, Value};
 use table_postgres::{Encryption, PostgresTables};
@@ -237,13 +237,13 @@ fn records_of_keys_that_were_changed_are_refused() {
         let error = again(&schema, &provider).table::<Employee>().unwrap().get(key("Sales", 1)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DecryptionFailed, "{what}: {error}");
     };
-    support::execute(&format!("UPDATE {schema}._keys SET version = version + 1"));
+    execute(&format!("UPDATE {schema}._keys SET version = version + 1"));
     is_refused("a version");
-    support::execute(&format!("UPDATE {schema}._keys SET version = version - 1"));
+    execute(&format!("UPDATE {schema}._keys SET version = version - 1"));
     let swapped = format!(
         "UPDATE {schema}._key_scopes SET handles = ARRAY(SELECT max(handle) FROM {schema}._keys)::bigint[]"
     );
-    support::execute(&swapped);
+    execute(&swapped);
     let error =
         again(&schema, &provider).table::<Employee>().unwrap().insert(&employee("Sales", 7)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DecryptionFailed, "{error}");
@@ -273,13 +273,13 @@ fn a_row_that_is_signed_is_not_changed_by_others() {
         ("the digest", "body = (body::jsonb - '@digest')::json"),
         ("the key", "rk = '000009'"),
     ] {
-        support::execute(&format!("CREATE TABLE {schema}.saved AS SELECT * FROM {schema}.rows_1"));
-        support::execute(&format!("UPDATE {schema}.rows_1 SET {change} WHERE rk = '000000'"));
+        execute(&format!("CREATE TABLE {schema}.saved AS SELECT * FROM {schema}.rows_1"));
+        execute(&format!("UPDATE {schema}.rows_1 SET {change} WHERE rk = '000000'"));
         let all: Result<Vec<_>, _> = accounts.all().into_iter().collect();
         assert_eq!(all.unwrap_err().kind(), ErrorKind::NotGenuine, "{what}");
         let back =
             "DELETE FROM {s}.rows_1; INSERT INTO {s}.rows_1 SELECT * FROM {s}.saved; DROP TABLE {s}.saved";
-        support::execute(&back.replace("{s}", &schema));
+        execute(&back.replace("{s}", &schema));
         assert_eq!(accounts.all().into_iter().count(), 2);
     }
 }
@@ -367,4 +367,19 @@ fn keys_and_sealed_values_bear_cuts_at_any_message() {
     }
     println!("{runs} cuts");
     assert!(runs > 40, "{runs}");
+}
+
+#[test]
+fn no_key_goes_while_a_layout_cannot_be_read() {
+    let schema = schema();
+    let (tables, _provider) = sealed(&schema);
+    let staff = tables.table::<Employee>().unwrap();
+    staff.insert(&employee("Sales", 0)).unwrap();
+    let keys = tables.encryption().unwrap();
+    keys.rotate_all().unwrap();
+    let before = keys.keys().unwrap().len();
+    execute(&format!("UPDATE {schema}._kinds SET layout = 'odd'"));
+    let error = keys.destroy_unused().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert_eq!(keys.keys().unwrap().len(), before);
 }

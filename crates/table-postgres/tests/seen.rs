@@ -7,7 +7,7 @@ mod support;
 use std::process::Command;
 
 use support::{schema, server};
-use table_core::{Entity, Ticks, Uuid};
+use table_core::{DynamicEntity, Entity, Ticks, Uuid};
 use table_postgres::PostgresTables;
 
 #[derive(Clone, Debug, PartialEq, Entity)]
@@ -173,6 +173,21 @@ fn columns_of_what_the_keys_hold_are_read_out_of_them() {
         psql(&rows),
         "North 1|-7|2026-05-04 03:02:01.5|0007|t|12|x\nS|32767|2026-05-04 03:02:01.5|0007|f|9999|x"
     );
+
+    // Keys that a client has written by hand do not break the view: their columns are NULL where the template does not fit.
+    let raw = events.dynamic().raw();
+    for (at, (partition, row)) in
+        [("T", "zz"), ("T_123456", "99999999999999999999_"), ("T_x1234", "é")].iter().enumerate()
+    {
+        raw.insert(
+            &DynamicEntity::new(*partition, *row).with("EntityType", "event").with("Text", at.to_string()),
+        )
+        .unwrap();
+    }
+    let rows = format!(
+        "SELECT \"Level\", \"At\", \"Device\", \"Part\", \"Text\" FROM {of_kind} WHERE \"PartitionKey\" LIKE 'T%' ORDER BY 5"
+    );
+    assert_eq!(psql(&rows), "||||0\n-9312||||1\n||||2");
 }
 
 /// Somebody has made a view of the view, which is left alone.

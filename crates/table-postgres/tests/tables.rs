@@ -5,7 +5,7 @@
 mod support;
 
 use support::server;
-use table_core::{DynamicEntity, Entity, ErrorKind, Ticks};
+use table_core::{DynamicEntity, Entity, ErrorKind, Query, Ticks};
 use table_postgres::{PostgresOptions, PostgresTables};
 
 #[derive(Clone, Debug, PartialEq, Entity)]
@@ -93,6 +93,85 @@ fn a_renamed_table_is_found_by_its_name_alone_whoever_has_it_open() {
     assert_eq!(ours.rename_table("People", "no name").unwrap_err().kind(), ErrorKind::InvalidTableName);
     theirs.drop_tables(&["Team", "People"]).unwrap();
     assert_eq!(ours.dynamic_table("Staff").unwrap_err().kind(), ErrorKind::TableNotFound);
+}
+
+#[test]
+fn a_drop_that_the_server_gives_up_for_another_transaction_is_made_again() {
+    let schema = support::schema();
+    let tables = connect(&PostgresTables::options().schema(&schema));
+    for name in ["First", "Second"] {
+        tables.create_table(name).unwrap();
+    }
+    let [first, second] = ["1", "2"].map(|number| format!("{schema}.rows_{number}"));
+    let mut holder = support::hold(&second);
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(|| tables.drop_tables(&["First", "Second"]));
+        // The one that has waited for longer is given up, which is the drop: it has the first table, and waits for the second.
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        let ends = format!("LOCK TABLE {first} IN ROW EXCLUSIVE MODE; SELECT pg_sleep(0.2); COMMIT;\n");
+        std::io::Write::write_all(holder.stdin.as_mut().unwrap(), ends.as_bytes()).unwrap();
+        dropping.join().unwrap().unwrap();
+    });
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
+    assert!(tables.tables().unwrap().is_empty());
+}
+
+#[test]
+fn a_table_of_a_long_name_keeps_its_view() {
+    let schema = support::schema();
+    let tables = connect(&PostgresTables::options().schema(&schema));
+    let name = "a".repeat(63);
+    let table = tables.create_table(&name).unwrap();
+    table.raw().insert(&DynamicEntity::new("p", "1")).unwrap();
+    // Of a kind whose view would have a name that is too long.
+    let note = format!(
+        "INSERT INTO {schema}._kinds SELECT id, 'kind', '', 0, NULL, '{{}}', '{{}}', '{{}}', '{{}}' FROM {schema}._tables"
+    );
+    support::execute(&note);
+    tables.rename_table(&name, &name.to_uppercase()).unwrap();
+    assert_eq!(support::ask(&format!("SELECT count(*) FROM {schema}.{name}")), "1");
+}
+
+#[test]
+fn a_store_that_is_not_to_be_made_is_opened_where_there_is_one() {
+    let schema = support::schema();
+    let options = PostgresTables::options().schema(&schema);
+    let only_opened = options.clone().create(false);
+    let refused = only_opened.connect(&server()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Io);
+    assert!(
+        refused.to_string().contains(&format!("there is no store in the schema `{schema}`")),
+        "{refused}"
+    );
+    let count = format!("SELECT count(*) FROM pg_namespace WHERE nspname = '{schema}'");
+    assert_eq!(support::ask(&count), "0", "nothing was made");
+    connect(&options).create_table("Company").unwrap();
+    assert_eq!(connect(&only_opened).tables().unwrap(), ["Company"]);
+}
+
+#[test]
+fn a_view_shows_times_to_the_microsecond() {
+    let schema = support::schema();
+    let tables = connect(&PostgresTables::options().schema(&schema));
+    tables.create_table("Company").unwrap().insert(&DynamicEntity::new("p", "1")).unwrap();
+    support::execute(&format!("UPDATE {schema}.rows_1 SET ts = 638000000012345678"));
+    let shown = support::ask(&format!(
+        "SELECT \"Timestamp\" AT TIME ZONE 'UTC' = '2022-09-28 22:13:21.234567' FROM {schema}.company"
+    ));
+    assert_eq!(shown, "t");
+}
+
+#[test]
+fn a_key_with_nul_is_no_rows() {
+    let tables = support::tables();
+    let company = tables.create_table("Company").unwrap();
+    company.insert(&DynamicEntity::new("p", "a")).unwrap();
+    for (partition, row) in [("p", "a\0"), ("p\0", "a"), ("\0", "\0")] {
+        assert!(company.get(partition, row).unwrap().is_none());
+        let query = Query::new().partition(partition).rows(row..);
+        assert_eq!(company.query(&query).unwrap().count(), 0);
+    }
 }
 
 #[test]

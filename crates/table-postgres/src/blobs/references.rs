@@ -14,9 +14,10 @@ use crate::builder::Builder;
 use crate::catalog::column;
 use crate::clock::SERVER_NOW;
 use crate::connection::Call;
+use crate::demand::Demand;
 use crate::op::{Becomes, Op};
 use crate::param::{Param, Params};
-use crate::work::{Demand, Work, WorkRow};
+use crate::work::{Work, WorkRow};
 
 /// A reference that a property holds.
 #[derive(Clone, Debug)]

@@ -54,7 +54,11 @@ pub(super) fn dropped(store: &PostgresStore) -> Result<()> {
              FROM (SELECT blob, count(*) AS n FROM gone GROUP BY blob) AS g WHERE b.id = g.blob RETURNING 1"
         );
         while !store.query(&of_number(step.clone(), container))?.is_empty() {}
-        store.query(&of_number(format!("DELETE FROM {containers} WHERE id = $1"), container))?;
+        // Where another process removes some of the names at this time, it goes on with the others.
+        let end = format!(
+            "DELETE FROM {containers} WHERE id = $1 AND NOT EXISTS (SELECT FROM {names} WHERE container = $1)"
+        );
+        store.query(&of_number(end, container))?;
     }
     unused(store)
 }

@@ -31,6 +31,7 @@ use crate::statement::{self, Frame};
 use crate::store::PostgresStore;
 use crate::table::TableEntry;
 use crate::token::Token;
+use crate::transaction::BEGIN;
 use crate::work::{Work, WorkAct, WorkRow};
 
 /// What has become of plans that were to be copied together.
@@ -124,13 +125,13 @@ impl Attempt<'_> {
             outbox: &store.outbox,
             settled: outbox::Settled::default(),
             #[cfg(feature = "blob")]
+            counts_references: false,
+            #[cfg(feature = "blob")]
             blobs: &store.blobs,
         };
         let begins = statement::of(&all, Vec::new(), &frame);
         *is_open = true;
-        for answer in connection.begin_and_query("BEGIN", &[begins]).await.map_err(before)? {
-            answer.map_err(before)?;
-        }
+        connection.begin_and_query(BEGIN, &[begins]).await.map_err(before)?;
         for (sql, pieces) in self.copies(time) {
             match connection.copy_in(&sql, pieces).await {
                 Ok(()) => {}

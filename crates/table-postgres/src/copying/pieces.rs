@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::work::{Demand, Work, WorkAct, WorkRow};
+use crate::demand::Demand;
+use crate::work::{Work, WorkAct, WorkRow};
 
 /// Fewer rows are put into an `INSERT`, which takes fewer round trips.
 const LEAST_ROWS: usize = 512;

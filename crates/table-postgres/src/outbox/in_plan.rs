@@ -163,16 +163,12 @@ impl PlanEntries {
     /// Adds the parts that write the records.
     pub(crate) fn add_to(&self, builder: &mut Builder, outbox: &str, settled: &Settled) {
         if !settled.gone.is_empty() {
-            let columns = settled
-                .gone
-                .iter()
-                .map(|(keys, number)| (keys.table, keys.partition.clone(), (keys.row.clone(), *number)));
             let (mut tables, mut partitions, mut rows, mut numbers) = (vec![], vec![], vec![], vec![]);
-            for (table, partition, (row, number)) in columns {
-                tables.push(table);
-                partitions.push(partition);
-                rows.push(row);
-                numbers.push(number);
+            for (keys, number) in &settled.gone {
+                tables.push(keys.table);
+                partitions.push(keys.partition.clone());
+                rows.push(keys.row.clone());
+                numbers.push(*number);
             }
             let tables = builder.params.add(Param::Numbers(tables));
             let partitions = builder.params.add(Param::Texts(partitions));

@@ -15,6 +15,7 @@ use crate::connection::{Call, Connection};
 use crate::error::{damaged, is_conflict, is_lost, of_server};
 use crate::param::{Param, Params};
 use crate::token::Token;
+use crate::transaction::BEGIN;
 
 /// Messages whose time is over, or which are set aside, that one receive removes besides those that it gives.
 const MOST_REMOVED: usize = 256;
@@ -172,8 +173,8 @@ impl Attempt<'_> {
             let call = step.call(tables, None);
             let rows = if std::mem::take(&mut is_first) {
                 *is_open = true;
-                let begun = self.connection.begin_and_query("BEGIN", &[call]).await.map_err(before)?;
-                begun.into_iter().next().transpose().map_err(before)?.unwrap_or_default()
+                let begun = self.connection.begin_and_query(BEGIN, &[call]).await.map_err(before)?;
+                begun.into_iter().next().unwrap_or_default()
             } else {
                 self.connection.query(&call).await.map_err(before)?
             };
@@ -192,7 +193,8 @@ impl Attempt<'_> {
         }
         let sql = format!("INSERT INTO {} (session, number, time) VALUES ($1, $2, $3)", tables.commits);
         let committed = self.connection.query_and_commit(&Call { sql, params }).await;
-        *is_open = false;
+        // Where it fails before the server is asked to commit, the transaction is still to be ended.
+        *is_open = committed.is_err();
         match committed {
             Ok(()) => Ok(answers),
             Err(error) => Err(lost(error, token, Some(answers))),

@@ -8,13 +8,15 @@ mod carry_out;
 mod in_plan;
 mod parts;
 mod step;
+mod stored;
 mod take;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use table_engine::__executor::{
-    self as executor, Answer, Delivery, OnAnswered, QueueId, QueueOp, QueueStats, Queues, Room, Task,
+    self as executor, Answer, Delivery, EachMessage, OnAnswered, QueueId, QueueOp, QueueStats, Queues, Room,
+    Task,
 };
 use table_engine::{Error, ErrorKind, Result};
 use tokio_postgres::Row;
@@ -161,6 +163,10 @@ impl Queues for PostgresQueues {
         let tables = &self.shared.tables;
         let answer = self.query(&take::peek(tables, self.number(queue)?, limit(most)))?;
         take::deliveries(&answer)?.ok_or_else(dropped)
+    }
+
+    fn stored(&self, queue: QueueId, each: EachMessage<'_>) -> Result<()> {
+        stored::stored(&self.shared, self.number(queue)?, each)
     }
 
     fn stats(&self, queue: QueueId) -> Result<QueueStats> {

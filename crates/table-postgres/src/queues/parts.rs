@@ -9,7 +9,7 @@ use super::MOST_QUEUES;
 use crate::builder::Builder;
 use crate::catalog::Catalog;
 pub(super) use crate::clock::SERVER_NOW as NOW;
-use crate::param::Param;
+use crate::param::{Param, Params};
 use crate::token::{self, Token};
 
 /// The longest time of a message, so that no sum with the time of today is none.
@@ -68,6 +68,37 @@ pub(super) enum Taken {
     Left,
     /// It is not sent, and the other one is found.
     Found,
+}
+
+/// What the parts that send say of messages with a history: what became of them in another queue.
+struct Histories {
+    given: String,
+    columns: &'static str,
+    names: &'static str,
+    values: String,
+}
+
+impl Histories {
+    fn of(sendings: &[Sending], params: &mut Params) -> Self {
+        if sendings.iter().all(|sending| sending.history.is_none()) {
+            return Self { given: String::new(), columns: "", names: "", values: NOW.to_owned() };
+        }
+        let (mut sent, mut tries, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for Sending { history, .. } in sendings {
+            let history = history.as_ref();
+            sent.push(history.map(|history| history.sent.get().cast_signed()));
+            tries.push(history.map_or(0, |history| history.count.into()));
+            errors.push(history.map_or_else(String::new, |history| kept_error(&history.error)));
+        }
+        let [sent, tries, errors] = [Param::MaybeNumbers(sent), Param::Numbers(tries), Param::Texts(errors)]
+            .map(|all| params.add(all));
+        Self {
+            given: format!(", {sent}, {tries}, {errors}"),
+            columns: ", sent, tries, error",
+            names: ", tries, error",
+            values: format!("coalesce(sent, {NOW}), tries, error"),
+        }
+    }
 }
 
 /// The parts that send messages.
@@ -144,12 +175,14 @@ impl<'b, 't> QueueStatement<'b, 't> {
         let params = &mut self.builder.params;
         let (bodies, delays) = (params.add(Param::Texts(bodies)), params.add(Param::Numbers(delays)));
         let (lives, keys) = (params.add(Param::MaybeNumbers(lives)), params.add(Param::MaybeBytes(keys)));
+        let histories = Histories::of(sendings, params);
         let QueuePart { number, found } = queue;
         let given = self.builder.part(&format!(
-            "SELECT place, nextval({}) AS id, body, delay, lives, key
-             FROM unnest({bodies}, {delays}, {lives}, {keys}) WITH ORDINALITY AS g(body, delay, lives, key, place)
-             WHERE EXISTS (SELECT FROM {found}){}",
+            "SELECT nextval({}) AS id, g.* FROM unnest({bodies}, {delays}, {lives}, {keys}{}) WITH ORDINALITY
+             AS g(body, delay, lives, key{}, place) WHERE EXISTS (SELECT FROM {found}){}",
             self.tables.numbers,
+            histories.given,
+            histories.columns,
             done(after)
         ));
         let conflict = match taken {
@@ -157,10 +190,10 @@ impl<'b, 't> QueueStatement<'b, 't> {
             Taken::Found => "DO UPDATE SET unique_key = EXCLUDED.unique_key",
         };
         let there = self.builder.part(&format!(
-            "INSERT INTO {} (queue, id, is_hidden, shows, sent, expires, unique_key, body)
-             SELECT {number}, id, delay > 0, {NOW} + delay, {NOW}, {NOW} + lives, key, body FROM {given}
+            "INSERT INTO {} (queue, id, is_hidden, shows, expires, unique_key, body, sent{})
+             SELECT {number}, id, delay > 0, {NOW} + delay, {NOW} + lives, key, body, {} FROM {given}
              ON CONFLICT (queue, unique_key) WHERE unique_key IS NOT NULL {conflict} RETURNING id, unique_key",
-            self.tables.messages
+            self.tables.messages, histories.names, histories.values,
         ));
         Sent { given, there }
     }
@@ -307,4 +340,14 @@ pub(super) fn rows_of(part: &str) -> String {
 pub(super) fn ticks(span: Duration) -> i64 {
     let ticks = i64::try_from(span.as_nanos().div_ceil(100)).unwrap_or(LONGEST);
     ticks.min(LONGEST)
+}
+
+/// The most bytes that are kept of an error.
+const ERROR_BYTES: usize = 1_024;
+
+/// Returns as much of an error as is kept. A text of the server's can't hold NUL, and an error that could not be kept would keep
+/// the message from going back.
+pub(super) fn kept_error(error: &str) -> String {
+    let end = (0..=ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end));
+    end.and_then(|end| error.get(..end)).unwrap_or_default().replace('\0', "\u{fffd}")
 }

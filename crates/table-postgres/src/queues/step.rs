@@ -9,7 +9,8 @@ use table_engine::__executor::{
 use table_engine::Result;
 
 use super::parts::{
-    Aside, Count, Holder, NOW, QueuePart, QueueStatement, QueueTables, Sent, Taken, rows_of, ticks,
+    Aside, Count, Holder, NOW, QueuePart, QueueStatement, QueueTables, Sent, Taken, kept_error, rows_of,
+    ticks,
 };
 use super::{limit, number_of, take};
 use crate::builder::Builder;
@@ -275,8 +276,7 @@ fn give_back(
 ) -> String {
     let held = statement.held(queue, holder);
     let messages = &statement.tables.messages;
-    // A text of the server's can't hold NUL, and an error that could not be kept would keep the message from going back.
-    let error = release.error.as_deref().map(|error| shortened(error).replace('\0', "\u{fffd}"));
+    let error = release.error.as_deref().map(kept_error);
     let params = &mut statement.builder.params;
     let (error, untried) = (params.add(Param::MaybeText(error)), params.add(Param::Flag(release.is_untried)));
     let dequeues = params.add(Param::Number(release.dequeues.into()));
@@ -355,13 +355,4 @@ fn clear(
         "DELETE FROM {messages} AS t USING {some} AS s WHERE t.queue = {number} AND t.id = s.id RETURNING 1"
     ));
     found(queue, &format!("ARRAY[{}, (SELECT id FROM {below})]", rows_of(&gone)))
-}
-
-/// The most bytes that are kept of an error.
-const ERROR_BYTES: usize = 1_024;
-
-/// Returns as much of an error as is kept.
-fn shortened(error: &str) -> &str {
-    let end = (0..=ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end));
-    end.and_then(|end| error.get(..end)).unwrap_or_default()
 }

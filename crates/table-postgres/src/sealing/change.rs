@@ -17,7 +17,7 @@ use crate::connection::Call;
 use crate::driver::DrivenConnection;
 use crate::error::of_server;
 use crate::param::{Param, Params};
-use crate::transaction::repeatable;
+use crate::transaction::{BEGIN, repeatable};
 
 /// When a scope gets a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Change<'_> {
 impl KeyStore {
     /// Makes a change of the keys, unless it comes to nothing. What an attempt has done whose answer was lost, the next one sees.
     pub(super) fn change<T>(&self, run: impl Fn(&Change<'_>) -> Result<Option<T>>) -> Result<Option<T>> {
-        let begin = format!("BEGIN; SELECT FROM {} FOR UPDATE", self.tables().vault);
+        let begin = format!("{BEGIN}; SELECT FROM {} FOR UPDATE", self.tables().vault);
         repeatable(&self.pool, &begin, |connection| {
             let answer = connection.wait(connection.query(&self.tables().vault())).map_err(of_server)?;
             let vault = VaultRow::read(answer.first().ok_or_else(gone)?)?;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use table_engine::__executor as executor;
-use table_engine::crypt::{Cell, KeyHandle, Scope, Token, TokenScope};
+use table_engine::__executor::{check_unused, unused_keys};
+use table_engine::crypt::{Cell, KeyHandle, KeyInfo, Scope, Token, TokenScope};
 use table_engine::sealing::Sealing;
-use table_engine::{Error, ErrorKind, Result, Ticks, Value, ValueRef};
+use table_engine::{Error, ErrorKind, Result, Value, ValueRef};
 
 use super::at_work::SharedKeys;
 use super::change::Add;
@@ -49,22 +49,6 @@ use crate::store::PostgresStore;
 pub struct Encryption {
     keys: SharedKeys,
     store: Arc<PostgresStore>,
-}
-
-/// A data key, as [`Encryption::keys`] lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KeyInfo {
-    /// Its name.
-    pub handle: KeyHandle,
-    /// The scope whose values it seals.
-    pub scope: Scope,
-    /// Its number among the keys of its scope, counted from 1.
-    pub version: u32,
-    /// When it was made.
-    pub made: Ticks,
-    /// Whether it seals new values; the others only open what they sealed.
-    pub current: bool,
 }
 
 impl Encryption {
@@ -126,7 +110,7 @@ impl Encryption {
                 let record = records.get(&tag_of(&keys.authenticator, scope.as_bytes()));
                 let made = crate::clock::ticks(row.made);
                 let current = record.and_then(ScopeRow::current) == Some(row.handle);
-                all.push(KeyInfo { handle: row.handle, scope, version: row.version, made, current });
+                all.push(KeyInfo::new(row.handle, scope, row.version, made).with_current(current));
             }
             all.sort_by(|a, b| (&a.scope, a.version).cmp(&(&b.scope, b.version)));
             return Ok(all);
@@ -172,14 +156,12 @@ impl Encryption {
                      first",
                     key.scope
                 );
-                return Err(executor::error(ErrorKind::KeyUnavailable, because));
+                return Err(Error::new(ErrorKind::KeyUnavailable).because(because));
             }
             // A writer that sealed with it while it was current has committed by now, or is refused.
             destroy::await_writers(&self.store)?;
-            match destroy::refused(handle, &destroy::in_use(&self.store, &[key])?) {
-                Some(refused) => Err(refused),
-                None => self.keys.0.end(&BTreeSet::from([handle])).map(drop),
-            }
+            check_unused(handle, &destroy::found(&self.store, &[key])?)?;
+            self.keys.0.end(&BTreeSet::from([handle])).map(drop)
         };
         destroy().map_err(|error: Error| error.attempted("destroy a data key"))
     }
@@ -193,7 +175,8 @@ impl Encryption {
                 return Ok(0);
             }
             destroy::await_writers(&self.store)?;
-            self.keys.0.end(&destroy::unused(&self.store, &old)?)
+            let found = destroy::found(&self.store, &old)?;
+            self.keys.0.end(&unused_keys(old.iter().map(|key| key.handle), &found))
         };
         destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
     }

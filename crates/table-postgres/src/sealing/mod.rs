@@ -27,7 +27,7 @@ mod store_keys;
 mod without;
 
 #[cfg(feature = "encrypt")]
-pub use self::encryption::{Encryption, KeyInfo};
+pub use self::encryption::Encryption;
 #[cfg(feature = "encrypt")]
 pub(crate) use self::store_keys::StoreKeys;
 #[cfg(not(feature = "encrypt"))]

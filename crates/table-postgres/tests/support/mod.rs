@@ -54,6 +54,13 @@ pub(crate) fn execute(sql: &str) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Returns what the server's own user is answered, a row a line.
+pub(crate) fn ask(sql: &str) -> String {
+    let done = std::process::Command::new("psql").args([&*server(), "-Atqc", sql]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim_end().to_owned()
+}
+
 /// Begins a process that holds a table of the server, as what writes to it does, until it is killed; returns when it does.
 pub(crate) fn hold(table: &str) -> std::process::Child {
     use std::io::Read;
