@@ -53,7 +53,7 @@ fi
 cargo test --locked "${form[@]}" -p table-azure -p azure-example --features table-azure/encrypt,table-azure/opentelemetry "$@"
 
 # The typed tests that run on other executors than LMDB: on the project's own server, and on the emulator but for those of values,
-# since it gives -0.0 back as 0.
+# since it gives -0.0 back as 0. They are built as those on PostgreSQL are.
 cargo build --locked "${form[@]}" -p table-server
 own=$((port + 1)) key=YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0ZXN0
 TABLE_SERVER_KEY1=$key "${CARGO_TARGET_DIR:-target}/$profile/table-server" --directory "$directory/store" \
@@ -61,7 +61,7 @@ TABLE_SERVER_KEY1=$key "${CARGO_TARGET_DIR:-target}/$profile/table-server" --dir
 pids+=($!)
 await "$own" 'the server'
 typed() { # connection string, what is left out
-  TABLE_AZURE=$1 cargo test --locked "${form[@]}" -p integration-tests --features azure \
+  TABLE_AZURE=$1 cargo test --locked "${form[@]}" -p integration-tests --features azure,postgres \
     --test rows --test structures --test typed --test versions --test maintenance -- on_azure "${@:2}"
 }
 typed "AccountName=acme;AccountKey=$key;TableEndpoint=http://127.0.0.1:$own/acme"

@@ -34,8 +34,7 @@
 //! after another, copies that follow later (`eventual`). A change is one request of the service, whole or not at all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, queues, blobs, signed rows, lists and copies of others' fields that follow later, and some
-//! [jobs](#jobs).
+//! partitions, snapshots, queues, blobs, lists and copies of others' fields that follow later, and some [jobs](#jobs).
 //!
 //! # What an answer that is lost leaves
 //!
@@ -64,9 +63,15 @@
 //! # Sealed properties
 //!
 //! With the feature `encrypt` and a [provider](AzureOptions::encryption) fields that are declared `#[encrypt]` are sealed before
-//! they are sent. The provider wraps a root key, that the keys of scopes, all in the table `TcKeys`. Copies that hold a sealed
-//! value, or are found by one (`blind`), would be signed, and are refused. Keys are neither changed nor destroyed: `rotate` and
-//! `shred` take a store in a directory. Who can write the table `TcKeys` can make values unreadable, and read none.
+//! they are sent. The provider wraps a root key, that the keys of scopes, all in the table `TcKeys`. Fields are looked up by tokens
+//! (`blind`), and rows are signed that hold a copy of a sealed value, or whose kind says so: the digest is in the property
+//! `TcDigest`, which no read shows.
+//!
+//! `AzureTables::encryption` rotates and destroys keys. Every process goes by what it has read of them for a lease, and sends nothing
+//! afterwards that was sealed by it; what is to rely on a change of the keys waits for two leases first. A scope whose tokens keep
+//! values unique is not rotated: while it has two keys, a writer has to demand that no row lies under the other's token, and the
+//! service demands nothing of rows that are not there. A query by tokens that is still read a lease after it has begun may miss what
+//! is sealed anew meanwhile, or give it twice. Who can write the table `TcKeys` can make values unreadable, and read none.
 //!
 //! # What is noted
 //!
@@ -106,9 +111,11 @@
 //! A query that is still read two leases after it has begun may miss what is removed meanwhile. What is noted of a declaration that
 //! only adds something takes hold at once in the process that notes it, and within a lease in others.
 //!
+//! `reencrypt` seals values anew, under the ETags of their entities, which get new ones.
+//!
 //! Refused are indexes in other partitions than their entities', also those that are `eventual`; lists and summaries of
 //! entities that are there already; versions that move entities to other partitions; a kind that has any of those can't be
-//! converted. Nothing is sealed anew.
+//! converted.
 //!
 //! # From the last to the first
 //!
@@ -132,7 +139,11 @@ mod tables;
 
 #[doc(hidden)]
 pub use self::store::ABILITIES;
+#[cfg(feature = "encrypt")]
+pub use self::store::Encryption;
 pub use self::tables::{AzureOptions, AzureTables};
+#[cfg(feature = "encrypt")]
+pub use table_engine::crypt::KeyInfo;
 
 /// The program in the README.
 #[cfg(doctest)]

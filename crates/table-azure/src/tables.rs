@@ -11,6 +11,12 @@ use table_engine::{Error, ErrorKind, Result, Tables};
 use crate::client::{Client, ClientError, ConnectionError, Credential, Endpoint, Retries};
 use crate::store::{AzureStore, LEASE, Provider, Settings};
 
+/// What a connection string is like.
+const EXAMPLE: &str = "`DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=..`, or `UseDevelopmentStorage=true` for an emulator";
+
+/// What an error says was attempted.
+const CONNECT: &str = "connect to the account";
+
 /// The tables of an account of Azure storage, of an emulator, or of another server of the protocol. It lends the handle that
 /// every store has, [`Tables`]. Handles of it share connections, and are cheap to clone.
 #[derive(Clone)]
@@ -88,7 +94,8 @@ impl AzureOptions {
     }
 
     /// Gives all tables names that begin so in the account; the program does not see it. So tests, or several programs, share an
-    /// account.
+    /// account. ASCII letters and digits with a letter first are possible, and the name of a table comes to 63 with them at the
+    /// most; `connect` refuses others.
     pub fn prefix(mut self, prefix: &str) -> Self {
         prefix.clone_into(&mut self.settings.prefix);
         self
@@ -151,10 +158,11 @@ impl AzureOptions {
         self
     }
 
-    /// Says for how long a process goes by what it has read of layouts and of the states of indexes: a minute if it is not said.
-    /// It is noted with each table that is created, for every program that uses it. A job that makes an index or removes one waits
-    /// for two leases at each change of its states, so that no writer goes by earlier ones; a lease is to be longer than a request
-    /// [takes](Self::timeout) at the most. A process reads the states again with the first call after its lease.
+    /// Says for how long a process goes by what it has read of layouts, of the states of indexes and of keys: a minute if it is not
+    /// said. It is noted with each table that is created, and with the first keys, for every program that uses them. A job that makes
+    /// an index or removes one waits for two leases at each change of its states, so that no writer goes by earlier ones, and so does
+    /// a change of keys; a lease is to be longer than a request [takes](Self::timeout) at the most. A process reads the states again
+    /// with the first call after its lease.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.settings.lease = lease;
         self
@@ -176,6 +184,27 @@ impl AzureOptions {
     }
 
     /// Connects to the account at an endpoint by a key, a shared access signature, or tokens of a directory. Nothing is sent yet.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// use table_azure::AzureOptions;
+    /// use table_azure::client::{AccessToken, Credential, CredentialError, Endpoint, TokenCredential};
+    /// use table_core::asynchronous::BoxFuture;
+    ///
+    /// /// A token that something else keeps fresh in a file.
+    /// struct FromFile;
+    ///
+    /// impl TokenCredential for FromFile {
+    ///     fn token(&self) -> BoxFuture<'_, Result<AccessToken, CredentialError>> {
+    ///         Box::pin(async { Ok(AccessToken::new(std::fs::read_to_string("/run/token")?.trim())) })
+    ///     }
+    /// }
+    ///
+    /// let endpoint = Endpoint::parse("https://contoso.table.core.windows.net").map_err(Box::new)?;
+    /// let tables = AzureOptions::new().connect_to(endpoint, Credential::Token(Arc::new(FromFile)))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn connect_to(self, endpoint: Endpoint, credential: Credential) -> Result<AzureTables> {
         let client = Client::new(endpoint, credential, self.retries, self.timeout).map_err(refused)?;
         AzureTables::of(client, self.settings, self.provider)
@@ -189,9 +218,16 @@ impl AzureTables {
     }
 
     fn of(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Self> {
+        check_prefix(&settings.prefix)?;
         let client = if settings.reads_secondary { client.secondary_reads() } else { client };
         let store = AzureStore::new(client, settings, provider)?;
         Ok(Self { tables: seam::tables(store.clone()), store })
+    }
+
+    /// Returns what a program does with the keys by which values are sealed.
+    #[cfg(feature = "encrypt")]
+    pub fn encryption(&self) -> Result<crate::Encryption> {
+        crate::Encryption::new(&self.store).map_err(|error| error.attempted("use encrypted properties"))
     }
 
     /// Returns what sends the requests.
@@ -220,5 +256,52 @@ fn refused(error: ClientError) -> Error {
         ClientError::Connection(ConnectionError::Key | ConnectionError::Insecure) => ErrorKind::AccessDenied,
         ClientError::Connection(_) | ClientError::Certificates(_) => ErrorKind::Unreachable,
     };
-    Error::new(kind).attempted("connect").because(error.to_string()).caused_by(error)
+    let because = match &error {
+        ClientError::Connection(ConnectionError::NoPair(_) | ConnectionError::Lacks(_)) => {
+            format!("{error}; write it like {EXAMPLE}")
+        }
+        _ => error.to_string(),
+    };
+    Error::new(kind).attempted(CONNECT).because(because).caused_by(error)
+}
+
+/// Refuses a prefix that no table's name begins with.
+fn check_prefix(prefix: &str) -> Result<()> {
+    let begins = prefix.chars().next().is_none_or(|first| first.is_ascii_alphabetic());
+    if begins && prefix.chars().all(|char| char.is_ascii_alphanumeric()) {
+        return Ok(());
+    }
+    let because = format!(
+        "the prefix `{}` begins no table's name: those have ASCII letters and digits alone, and start with a letter",
+        prefix.escape_debug()
+    );
+    Err(Error::new(ErrorKind::InvalidTableName).attempted(CONNECT).because(because))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_refused_with_what_would_be_right() {
+        let refused = |connection: &str, prefix: &str| {
+            let error = AzureOptions::new().prefix(prefix).connect(connection).unwrap_err();
+            (error.kind(), error.to_string())
+        };
+        let (kind, text) = refused("postgres://app@localhost/app", "");
+        assert_eq!(kind, ErrorKind::Unreachable);
+        assert_eq!(
+            text,
+            "cannot connect to the account: part 1 of the connection string is no `Name=value`; write it like \
+             `DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=..`, or `UseDevelopmentStorage=true` for an emulator"
+        );
+        for prefix in ["a_b", "1a", "\u{e4}"] {
+            let (kind, text) = refused("UseDevelopmentStorage=true", prefix);
+            assert_eq!(kind, ErrorKind::InvalidTableName);
+            assert!(
+                text.starts_with(&format!("cannot connect to the account: the prefix `{prefix}`")),
+                "{text}"
+            );
+        }
+    }
 }

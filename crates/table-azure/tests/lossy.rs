@@ -8,8 +8,13 @@
     reason = "helpers of tests, outside their functions"
 )]
 
+#[path = "lossy/between.rs"]
+mod between;
 #[path = "lossy/eventual.rs"]
 mod eventual;
+#[cfg(feature = "encrypt")]
+#[path = "lossy/keys.rs"]
+mod keys;
 #[path = "lossy/late.rs"]
 mod late;
 #[path = "support/proxy.rs"]

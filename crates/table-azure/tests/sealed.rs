@@ -2,8 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside their functions")]
 
+#[path = "sealed/rewrapped.rs"]
+mod rewrapped;
+#[path = "sealed/rotation.rs"]
+mod rotation;
 #[path = "support/server.rs"]
 mod server;
+#[path = "sealed/signed.rs"]
+mod signed;
 
 use std::sync::Arc;
 use std::thread;
@@ -28,19 +34,6 @@ struct Employee {
     ssn: Secret<String>,
     #[encrypt(scope = partition)]
     salary: i64,
-}
-
-/// An index whose copies hold what is sealed, so that they would be signed.
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Payroll", kind = "bonus")]
-#[key(partition = "{company}", row = "bonus_{id:04}")]
-#[index(by_year, row = "year_{year:04}_{id:04}")]
-struct Bonus {
-    company: String,
-    id: u32,
-    year: u16,
-    #[encrypt]
-    amount: i64,
 }
 
 fn employee(company: &str, id: u32) -> Employee {
@@ -112,11 +105,6 @@ fn what_is_sealed_is_opened_by_the_provider_s_keys_alone() {
 fn what_can_t_be_sealed_is_refused_by_name_and_not_written() {
     let (server, keys) = (Own::start(), Arc::new(MemoryKeys::new().unwrap()));
     let tables = open(&server, &keys);
-    let bonuses = tables.table::<Bonus>().unwrap();
-    let bonus = Bonus { company: "contoso".into(), id: 1, year: 2026, amount: 7 };
-    let refused = bonuses.insert(&bonus).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
-    assert!(refused.to_string().contains("sign"), "{refused}");
     let assumed = AzureOptions::new().assume_layouts().encryption(keys).connect(&connection(server.address));
     let inserted =
         assumed.unwrap().table::<Employee>().and_then(|staff| staff.insert(&employee("contoso", 1)));
@@ -143,7 +131,7 @@ fn a_scope_has_one_key_whoever_makes_it() {
         assert_eq!(*staff.get(Employee::key("contoso", id)).unwrap().unwrap(), employee("contoso", id));
     }
     let scopes = raw(&open(&server, &keys), "TcKeys");
-    assert_eq!(scopes.iter().filter(|row| row.partition_key() == "scope").count(), 2);
+    assert_eq!(scopes.iter().filter(|row| row.row_key().starts_with("scope_")).count(), 2);
 }
 
 #[test]
@@ -153,15 +141,15 @@ fn a_record_of_a_key_that_was_changed_is_told() {
     tables.table::<Employee>().unwrap().insert(&employee("contoso", 1)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let rows = raw(&tables, "TcKeys");
-    let data_keys: Vec<_> = rows.iter().filter(|row| row.partition_key() == "key").collect();
+    let data_keys: Vec<_> = rows.iter().filter(|row| row.row_key().starts_with("key_")).collect();
     for (changed, kind) in [("AAAA", ErrorKind::DecryptionFailed), ("", ErrorKind::DecryptionFailed)] {
         for row in &data_keys {
             let key = row.row_key();
             let body = format!(
-                r#"{{"PartitionKey":"key","RowKey":"{key}","Wrapped@odata.type":"Edm.Binary","Wrapped":"{changed}"}}"#
+                r#"{{"PartitionKey":"keys","RowKey":"{key}","Wrapped@odata.type":"Edm.Binary","Wrapped":"{changed}"}}"#
             );
             let operation = [Operation::merge(key, Some("*".into()), body.into_bytes())];
-            runtime.block_on(tables.client().execute("TcKeys", "key", &operation)).unwrap();
+            runtime.block_on(tables.client().execute("TcKeys", "keys", &operation)).unwrap();
         }
         let staff = open(&server, &keys).table::<Employee>().unwrap();
         let refused = staff.get(Employee::key("contoso", 1)).unwrap_err();
@@ -170,8 +158,32 @@ fn a_record_of_a_key_that_was_changed_is_told() {
     // Without its row, the key is not there any more.
     for row in &data_keys {
         let operation = [Operation::delete(row.row_key(), "*".into())];
-        runtime.block_on(tables.client().execute("TcKeys", "key", &operation)).unwrap();
+        runtime.block_on(tables.client().execute("TcKeys", "keys", &operation)).unwrap();
     }
     let staff = open(&server, &keys).table::<Employee>().unwrap();
     assert_eq!(staff.get(Employee::key("contoso", 1)).unwrap_err().kind(), ErrorKind::KeyUnavailable);
+}
+
+/// A process without the keys of a scope can't change which keys it has.
+#[test]
+fn a_record_of_a_scope_that_was_changed_is_told() {
+    let (server, keys) = (Own::start(), Arc::new(MemoryKeys::new().unwrap()));
+    let tables = open(&server, &keys);
+    tables.table::<Employee>().unwrap().insert(&employee("contoso", 1)).unwrap();
+    let scopes: Vec<_> =
+        raw(&tables, "TcKeys").into_iter().filter(|row| row.row_key().starts_with("scope_")).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // Each names the key of the other.
+    for (row, other) in scopes.iter().zip(scopes.iter().rev()) {
+        let (key, named) = (row.row_key(), other.get("Keys").unwrap().as_str().unwrap());
+        let body = format!(r#"{{"PartitionKey":"keys","RowKey":"{key}","Keys":"{named}"}}"#);
+        let operation = [Operation::merge(key, Some("*".into()), body.into_bytes())];
+        runtime.block_on(tables.client().execute("TcKeys", "keys", &operation)).unwrap();
+    }
+    let staff = open(&server, &keys).table::<Employee>().unwrap();
+    let refused = staff.insert(&employee("contoso", 2)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::DecryptionFailed, "{refused}");
+    // What is sealed says its key, and is still opened.
+    assert_eq!(*staff.get(Employee::key("contoso", 1)).unwrap().unwrap(), employee("contoso", 1));
+    assert_eq!(raw(&tables, "Payroll").len(), 2);
 }

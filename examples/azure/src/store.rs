@@ -192,7 +192,8 @@ impl Options {
         let path = path.as_ref();
         match place {
             Some(Place::Account(_)) if self.keys.is_some() => {
-                let because = "tables of Azure storage rotate and shred no keys";
+                let because = "the program's keys end with it, and the account would keep what they have wrapped, so that examples \
+                               have no keys there; a new key beside numbers that are unique by tokens would take the ability `expect`";
                 Err(Error::new(ErrorKind::Unsupported).because(because))
             }
             Some(Place::Account(connection)) => {

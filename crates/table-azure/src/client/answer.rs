@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use table_engine::ValueRef;
 use table_engine::odata::{Member, Reader};
+use table_engine::{ValueRef, limits};
 use table_wire::multipart;
 
 use super::failure::{Failure, Refusal};
@@ -43,6 +43,26 @@ impl Answer {
         }
         refusal
     }
+}
+
+/// Returns what the service says in place of an answer, if that may be another a moment later. A batch whose answer is one of
+/// success may have failed in an operation.
+pub(super) fn passing(answer: &Answer, is_batch: bool) -> Option<Refusal> {
+    let refusal = if !answer.is_success() {
+        answer.refusal()
+    } else if is_batch {
+        // The sender of the batch reports an answer that can't be read.
+        refused(&parts(answer, limits::BATCH_OPERATIONS).ok()?)?.1
+    } else {
+        return None;
+    };
+    Some(refusal).filter(|refusal| refusal.is_throttled() || refusal.is_failing())
+}
+
+/// Returns the place of the first of these answers that is a refusal, and the refusal.
+pub(super) fn refused(parts: &[PartAnswer<'_>]) -> Option<(usize, Refusal)> {
+    let (place, part) = parts.iter().enumerate().find(|(_, part)| !(200..300).contains(&part.status))?;
+    Some((place, refusal_of(part.status, part.body)))
 }
 
 /// Returns what a body says in place of an answer.

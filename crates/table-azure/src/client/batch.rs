@@ -7,7 +7,7 @@ use std::time::Instant;
 use http::Method;
 use table_engine::{ETag, limits};
 
-use super::answer::{self, PartAnswer};
+use super::answer;
 use super::failure::{Failure, Refusal};
 use super::request::{self, Request};
 use super::sending::{Client, Sent};
@@ -95,7 +95,7 @@ impl Client {
         self.execute_until(table, partition, operations, None).await
     }
 
-    /// Carries out operations as [`execute`](Self::execute) does, and sends them again no more after this time.
+    /// Carries out operations as [`execute`](Self::execute) does, and sends them no more after this time.
     pub async fn execute_until(
         &self,
         table: &str,
@@ -133,11 +133,7 @@ impl Client {
             return Ok(Outcome::Refused { refusal: answer.refusal(), at: None, may_be_done });
         }
         let parts = answer::parts(&answer, operations.len())?;
-        let is_refused = |part: &PartAnswer<'_>| !(200..300).contains(&part.status);
-        if let Some(place) = parts.iter().position(is_refused)
-            && let Some(part) = parts.get(place)
-        {
-            let refusal = answer::refusal_of(part.status, part.body);
+        if let Some((place, refusal)) = answer::refused(&parts) {
             // Of a batch that fails one part alone is answered, and its number stands in the sentence.
             let at = refusal.index.or_else(|| (parts.len() == operations.len()).then_some(place));
             let at = at.filter(|at| *at < operations.len());

@@ -4,6 +4,7 @@ use http::Method;
 use table_engine::DynamicEntity;
 use table_engine::odata::Reader;
 
+use super::answer::Answer;
 use super::failure::Failure;
 use super::request::{self, Request};
 use super::sending::{Client, Sent};
@@ -49,22 +50,28 @@ const NEXT_TABLE: &str = "x-ms-continuation-nexttablename";
 impl Client {
     /// Creates a table.
     pub async fn create_table(&self, name: &str) -> Result<(), Failure> {
+        self.make_table(name).await.map(drop)
+    }
+
+    /// Creates a table as [`create_table`](Self::create_table) does. Returns whether it was certainly not there before: where an
+    /// answer was lost, another program may have made the table that is found.
+    pub(crate) async fn make_table(&self, name: &str) -> Result<bool, Failure> {
         let body = format!("{{\"TableName\":\"{name}\"}}");
         let Sent { answer, may_be_done } =
             self.send(&Request::new(Method::POST, "Tables").body(body)).await?;
         if answer.is_success() {
-            return Ok(());
+            return Ok(true);
         }
         let refusal = answer.refusal();
-        let is_own = may_be_done && refusal.code == "TableAlreadyExists";
-        if is_own { Ok(()) } else { Err(Failure::Refused(refusal)) }
+        let may_be_own = may_be_done && refusal.code == "TableAlreadyExists";
+        if may_be_own { Ok(false) } else { Err(Failure::Refused(refusal)) }
     }
 
     /// Drops a table. The service does so later, and takes none of its name for a while.
     pub async fn delete_table(&self, name: &str) -> Result<(), Failure> {
         let request = Request::new(Method::DELETE, format!("Tables(%27{name}%27)"));
         let Sent { answer, may_be_done } = self.send(&request).await?;
-        let is_own = answer.status == 404 && may_be_done;
+        let is_own = may_be_done && answer.refusal().is_not_found();
         if answer.is_success() || is_own { Ok(()) } else { Err(Failure::Refused(answer.refusal())) }
     }
 
@@ -82,7 +89,7 @@ impl Client {
                 return Err(Failure::Refused(answer.refusal()));
             }
             all.extend(table_names(&answer.body)?);
-            let after = answer.header(NEXT_TABLE).filter(|name| !name.is_empty()).map(str::to_owned);
+            let after = continuation(&answer, NEXT_TABLE)?.filter(|name| !name.is_empty()).map(str::to_owned);
             if after.is_some() && after == next {
                 return Err(Failure::Malformed("a list of tables goes on where it began".into()));
             }
@@ -112,7 +119,7 @@ impl Client {
             return versioned(read).map(Some);
         }
         let refusal = answer.refusal();
-        if refusal.status == 404 && refusal.code != "TableNotFound" {
+        if refusal.is_not_found() && refusal.code != "TableNotFound" {
             Ok(None)
         } else {
             Err(Failure::Refused(refusal))
@@ -143,9 +150,9 @@ impl Client {
             return Err(Failure::Refused(answer.refusal()));
         }
         // An emulator gives the next keys themselves, of which one may be empty.
-        let row = answer.header(NEXT_ROW).filter(|row| !row.is_empty()).map(str::to_owned);
+        let row = continuation(&answer, NEXT_ROW)?.filter(|row| !row.is_empty()).map(str::to_owned);
         let partition =
-            answer.header(NEXT_PARTITION).filter(|partition| !partition.is_empty() || row.is_some());
+            continuation(&answer, NEXT_PARTITION)?.filter(|partition| !partition.is_empty() || row.is_some());
         let next = partition.map(|partition| Next { partition: partition.to_owned(), row });
         if next.is_some() && next == page.after {
             return Err(Failure::Malformed("a page goes on where it began".into()));
@@ -155,6 +162,16 @@ impl Client {
             .map(|entity| versioned(entity.map_err(|error| malformed(&error))?))
             .collect::<Result<_, _>>()?;
         Ok(PageOf { entities, next })
+    }
+}
+
+/// Returns what an answer says of where the next one begins, if anything: what is no text is not taken for the end.
+fn continuation<'a>(answer: &'a Answer, header: &str) -> Result<Option<&'a str>, Failure> {
+    match answer.header(header) {
+        None if answer.headers.contains_key(header) => {
+            Err(Failure::Malformed("it goes on at a place that is no text".into()))
+        }
+        found => Ok(found),
     }
 }
 

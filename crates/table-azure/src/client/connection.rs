@@ -42,7 +42,7 @@ pub enum ConnectionError {
     Key,
     /// The address begins with `https`, and the program is built without the feature `tls`.
     WithoutTls,
-    /// A token of a directory, or a key, would go to a host over a connection that anybody can read.
+    /// A token of a directory would go to a host over a connection that anybody can read.
     Insecure,
 }
 
@@ -82,8 +82,11 @@ impl Endpoint {
         }
         let rest = rest.trim_end_matches('/');
         let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
-        let is_authority =
-            authority.parse::<http::uri::Authority>().is_ok_and(|read| !read.host().is_empty());
+        // A port that is no number of 16 bits would be taken for none.
+        let is_authority = authority.parse::<http::uri::Authority>().is_ok_and(|read| {
+            let port = authority.strip_prefix(read.host());
+            !read.host().is_empty() && (port == Some("") || read.port_u16().is_some())
+        });
         let is_path = path.parse::<http::uri::PathAndQuery>().is_ok_and(|read| read.query().is_none());
         // Who writes a password before the host means another protocol.
         if !is_authority || authority.contains('@') || !(path.is_empty() || is_path) {
@@ -250,6 +253,11 @@ mod tests {
             ["", "contoso", "ftp://a", "http://", "http:///a", "http://u@h", "http://h/a?b", "http://h h"]
         {
             assert_eq!(Endpoint::parse(address), Err(ConnectionError::Address), "{address}");
+        }
+        // HTTP's client would take the port of the scheme.
+        for port in ["111002", "1x", "-1"] {
+            let address = format!("http://127.0.0.1:{port}/acme");
+            assert_eq!(Endpoint::parse(&address), Err(ConnectionError::Address), "{address}");
         }
     }
 

@@ -43,7 +43,7 @@ pub trait TokenCredential: Send + Sync {
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credential {
-    /// A key of the account, which signs each request.
+    /// A key of the account, which signs each request: `table_core::access::sas::AccountKey`, with the feature `sas` of `table-core`.
     Key(AccountKey),
     /// A shared access signature, which is appended to each address.
     Sas(Zeroizing<String>),

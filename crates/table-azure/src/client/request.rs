@@ -23,7 +23,7 @@ pub struct Request {
     pub(super) body: Bytes,
     /// Whether an answer from a copy of the account will do, which is behind by some time.
     pub(super) may_be_stale: bool,
-    /// When it is sent again no more; `None` if only the rule of retries says.
+    /// When it is sent no more, nor again; `None` if only the rule of retries says.
     pub(super) until: Option<Instant>,
 }
 
@@ -61,7 +61,7 @@ impl Request {
         Self { may_be_stale, ..self }
     }
 
-    /// Returns the request, which is not sent again after this time.
+    /// Returns the request, which is not sent after this time.
     #[must_use]
     pub fn until(self, until: Option<Instant>) -> Self {
         Self { until, ..self }
@@ -81,7 +81,12 @@ impl Request {
 
     /// Returns whether it makes something that it has no need to be told back.
     pub(super) fn is_insert(&self) -> bool {
-        self.method == Method::POST && self.resource != "$batch"
+        self.method == Method::POST && !self.is_batch()
+    }
+
+    /// Returns whether it is of many operations, and so is its answer.
+    pub(super) fn is_batch(&self) -> bool {
+        self.resource == "$batch"
     }
 
     /// Returns whether it changes nothing.

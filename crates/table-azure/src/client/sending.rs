@@ -1,8 +1,8 @@
 //! Requests, signed, sent, and sent again.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use http_body_util::Full;
@@ -10,10 +10,10 @@ use table_engine::Ticks;
 use table_wire::date;
 use table_wire::shared_key::Signed;
 
-use super::answer::Answer;
+use super::answer::{self, Answer};
 use super::connection::{self, ConnectionError, Endpoint};
 use super::credential::Credential;
-use super::failure::{Failure, Source};
+use super::failure::{Failure, NotReached, Source};
 use super::request::Request;
 use super::request_span::RequestSpan;
 use super::retry::{Cause, Retries};
@@ -118,10 +118,9 @@ impl Client {
             }
             let failure = match self.send_once(&self.endpoint, request, attempted).await {
                 Ok(answer) => {
-                    let refusal = answer.refusal();
-                    if !refusal.is_throttled() && !refusal.is_failing() {
+                    let Some(refusal) = answer::passing(&answer, request.is_batch()) else {
                         return Ok(Sent { answer, may_be_done });
-                    }
+                    };
                     // Behind a failure the service may have gone on with a write.
                     may_be_done |= refusal.is_failing() && !request.is_read();
                     cause = Cause::Busy(refusal.retry_after);
@@ -133,11 +132,14 @@ impl Client {
                 }
                 Err(Failure::Unreachable(why)) if may_be_done => Failure::NoAnswer(why),
                 Err(Failure::Unreachable(why)) => Failure::Unreachable(why),
+                Err(Failure::Expired) if may_be_done => {
+                    return Err(Failure::NoAnswer(Failure::Expired.into()));
+                }
                 Err(other) => return Err(other),
             };
             let Some(wait) = self.retries.wait(attempted, cause) else { return Err(failure) };
             // What a write relies on may be so no more after that time.
-            if request.until.is_some_and(|until| Instant::now() + wait >= until) {
+            if request.until.is_some_and(|until| until.saturating_duration_since(Instant::now()) <= wait) {
                 return Err(failure);
             }
             tokio::time::sleep(wait).await;
@@ -156,11 +158,20 @@ impl Client {
         let span = RequestSpan::new(endpoint, request, attempt.saturating_sub(1));
         let sending = async {
             let mut signed = self.sign(endpoint, request).await?;
+            // A token may have been long in coming, and a thread was held up.
+            if request.until.is_some_and(|until| Instant::now() >= until) {
+                return Err(Failure::Expired);
+            }
             span.name_in(signed.headers_mut());
             self.requests.fetch_add(1, Ordering::Relaxed);
             self.transport.send(signed).await
         };
-        let answer = span.around(sending).await;
+        let answer = span.around(sending).await.map_err(|failure| match failure {
+            Failure::Unreachable(why) => {
+                Failure::Unreachable(NotReached { address: format!("{endpoint:#}"), why }.into())
+            }
+            other => other,
+        });
         span.answered(&answer);
         answer
     }
@@ -212,7 +223,12 @@ impl Client {
                 Some(format!("SharedKey {}:{}", key.account(), key.sign(&signed.text())))
             }
             Credential::Token(tokens) => {
-                let token = tokens.token().await.map_err(Failure::Credential)?;
+                let timeout = self.transport.timeout();
+                let token = tokio::time::timeout(timeout, tokens.token()).await.unwrap_or_else(|_| {
+                    Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {timeout:?}"))
+                        .into())
+                });
+                let token = token.map_err(Failure::Credential)?;
                 Some(format!("Bearer {}", token.text()))
             }
         };
@@ -235,7 +251,7 @@ pub enum ClientError {
     /// The connection string, or the endpoint, is of no use.
     Connection(ConnectionError),
     /// The certificates that the system trusts can't be read.
-    Certificates(std::io::Error),
+    Certificates(io::Error),
 }
 
 impl fmt::Display for ClientError {
@@ -250,3 +266,30 @@ impl fmt::Display for ClientError {
 }
 
 impl std::error::Error for ClientError {}
+
+#[cfg(test)]
+mod tests {
+    use table_engine::asynchronous::BoxFuture;
+
+    use super::super::credential::{AccessToken, CredentialError, TokenCredential};
+    use super::*;
+
+    struct Endless;
+
+    impl TokenCredential for Endless {
+        fn token(&self) -> BoxFuture<'_, Result<AccessToken, CredentialError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_token_is_waited_for_no_longer_than_an_answer() {
+        let endpoint = Endpoint::parse("http://127.0.0.1:1/acme").unwrap();
+        let timeout = Duration::from_millis(20);
+        let client = Client::new(endpoint, Credential::sas("sig=a"), Retries::none(), timeout).unwrap();
+        let client = Client { credential: Credential::Token(std::sync::Arc::new(Endless)), ..client };
+        let request = Request::new(http::Method::GET, "Tables");
+        let sent = tokio::time::timeout(Duration::from_secs(5), client.send(&request)).await.unwrap();
+        assert!(matches!(sent, Err(Failure::Credential(_))), "{sent:?}");
+    }
+}

@@ -45,6 +45,11 @@ impl Transport {
         Ok(Self { http, timeout })
     }
 
+    /// Returns how long a request may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Sends a request once, and waits for the whole answer.
     pub(super) async fn send(&self, request: http::Request<Body>) -> Result<Answer, Failure> {
         let exchange = async {

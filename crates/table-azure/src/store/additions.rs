@@ -1,8 +1,10 @@
 //! What is added to rows of summaries, of lists, and of entities: they are read, and written if they are still the same.
 
 use table_engine::__executor::{Amounts, ListBecomes};
+use table_engine::sealing::sign;
 use table_engine::{DynamicEntity, Error, ErrorKind, Result, Value, ValueRef};
 
+use super::marks;
 use super::planned::{body, with_ring};
 use super::rings::{self, Keys};
 use crate::client::Operation;
@@ -19,6 +21,9 @@ pub(super) fn operation(
         && find(old, "EntityType").and_then(ValueRef::as_str) != Some(amounts.kind_name())
     {
         return Err(amounts.is_another());
+    }
+    if old.is_some_and(marks::is_signed) {
+        return Err(sign::needs_its_struct());
     }
     let row = keys.row;
     let tag = old.and_then(DynamicEntity::etag).map(|etag| etag.to_string());

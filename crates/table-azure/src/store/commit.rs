@@ -6,6 +6,8 @@ use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
 use table_engine::__executor::{self as seam, Committed, Condition, Refused};
+use table_engine::executor::layouts;
+use table_engine::sealing::sign;
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks, Value, ValueRef};
 
 use super::outbox::{Marks, OutboxState};
@@ -14,7 +16,7 @@ use super::recognise::Verdict;
 use super::rings::Keys;
 use super::service::Service;
 use super::table::TableEntry;
-use super::{additions, explain};
+use super::{additions, explain, marks};
 use crate::client::{Failure, Operation, Outcome, Refusal};
 
 /// How often a change is tried whose rows others write, or have removed, while it is carried out.
@@ -79,6 +81,10 @@ impl Service {
             let operations: Vec<_> = steps.iter().map(|step| step.operation.clone()).collect();
             let (remote, until) = (table.remote(), relied.until);
             let outcome = self.client.execute_until(remote, &planned.partition, &operations, until).await;
+            if matches!(outcome, Err(Failure::Expired)) {
+                // Nothing was sent: what it relies on is read again.
+                continue;
+            }
             let (refusal, at) = match self.settled(&table, &planned, &steps, outcome).await? {
                 Settled::Done(etags) => return Ok(self.committed(&table, &planned, &steps, &etags)),
                 Settled::Refused(refusal, at) => (refusal, at),
@@ -110,17 +116,20 @@ impl Service {
         done
     }
 
-    /// Makes sure that the kinds are in the epochs in which a change was planned, and that this process goes by what it knows of
-    /// them. Returns until when, and what is left out meanwhile.
+    /// Makes sure that the kinds are in the epochs in which a change was planned, and the keys in the generation at which its values
+    /// were sealed, and that this process goes by what it knows of them. Returns until when, and what is left out meanwhile.
     async fn rely(&self, table: &TableEntry, planned: &Planned) -> Result<Relied, Refused> {
         let mut relied = Relied::default();
+        let refused = |error| Refused { error, group: 0, row: None };
+        if let Some(generation) = planned.sealed_at {
+            relied.until = Some(self.keys.rely(generation).await.map_err(refused)?);
+        }
         if planned.epochs.is_empty() || !self.settings.has_layouts {
             return Ok(relied);
         }
-        let refused = |error| Refused { error, group: 0, row: None };
         let table = planned.stated.as_deref().unwrap_or(table);
         let (noted, lease) = self.leased(table).await.map_err(refused)?;
-        relied.until = Some(lease.until());
+        relied.until = relied.until.into_iter().chain([lease.until()]).min();
         for epoch in &planned.epochs {
             if noted.epoch(epoch.kind) != epoch.number {
                 return Err(refused(explain::another_epoch()));
@@ -193,6 +202,9 @@ impl Service {
         row: &PlannedRow,
         guard: &Guard,
     ) -> Result<Option<Condition>> {
+        if guard.is_raw {
+            return self.look_raw(table, planned, row, guard).await;
+        }
         let layouts = self.recent_layouts(table).await?;
         let merges = !guard.merged.is_empty();
         let is_new = matches!(row.condition, Condition::Absent | Condition::StillAbsent);
@@ -203,17 +215,50 @@ impl Service {
             return Ok(None);
         }
         let Some(old) = self.row(table, &planned.partition, &row.key).await? else {
-            let is_upsert = row.condition == Condition::Any && row.operation(Condition::Any, None).writes();
-            return Ok((is_upsert && !layouts.is_empty()).then_some(Condition::Absent));
+            return Ok(still(row, None).filter(|_| !layouts.is_empty()));
         };
         if let Some(kind) = old.get("EntityType").and_then(Value::as_str) {
             seam::check_by_properties(&layouts, kind)?;
         }
+        if marks::is_signed(&old) && guard.writes {
+            return Err(sign::needs_its_struct());
+        }
         if merges {
             check_merged(&old, guard)?;
         }
-        let is_any = matches!(row.condition, Condition::Any | Condition::Present);
-        Ok(old.etag().filter(|_| is_any && !layouts.is_empty()).map(Condition::Tag))
+        Ok(still(row, Some(&old)).filter(|_| !layouts.is_empty()))
+    }
+
+    /// Refuses to write by its properties a row that its struct has to sign. Returns the condition that it is still none.
+    async fn look_raw(
+        &self,
+        table: &TableEntry,
+        planned: &Planned,
+        row: &PlannedRow,
+        guard: &Guard,
+    ) -> Result<Option<Condition>> {
+        let (noted, _) = self.leased(table).await?;
+        let mut signs_some = false;
+        for (of, layout) in &noted.texts {
+            let layout = layouts::read(layout, of)?;
+            signs_some |= layout.signs_some();
+            let is_own = |kind: &String| layout.is_signed() && layout.entity_type() == *kind;
+            let is_copy = |kind: &String| {
+                let mut signed = layout.indexes().filter(|index| layout.always_signs(index));
+                signed.any(|index| layout.index_kind(index) == *kind)
+            };
+            if guard.kind.as_ref().is_some_and(|kind| is_own(kind) || is_copy(kind)) {
+                return Err(sign::needs_its_struct());
+            }
+        }
+        if !signs_some {
+            return Ok(None);
+        }
+        let old = self.row(table, &planned.partition, &row.key).await?;
+        if old.as_ref().is_some_and(marks::is_signed) {
+            return Err(sign::needs_its_struct());
+        }
+        Ok(still(row, old.as_ref()))
     }
 
     /// Returns what has become of the operations, also where an answer was lost.
@@ -332,7 +377,7 @@ impl Attempt {
 fn check_merged(old: &DynamicEntity, guard: &Guard) -> Result<()> {
     let mut merged: BTreeMap<&str, ValueRef<'_>> =
         old.properties().map(|(name, value)| (name, value.as_value_ref())).collect();
-    for own in super::marks::PROPERTIES {
+    for own in marks::PROPERTIES {
         merged.remove(own);
     }
     merged.extend(guard.merged.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())));
@@ -350,4 +395,13 @@ pub(super) fn by_chance(round: u32) -> Duration {
 /// Returns a version for what has none.
 fn now() -> ETag {
     ETag::from_timestamp(Ticks::now())
+}
+
+/// Returns the condition that a row is still what was found of it, where the plan has none that says so.
+fn still(row: &PlannedRow, old: Option<&DynamicEntity>) -> Option<Condition> {
+    match (row.condition, old) {
+        (Condition::Any, None) => row.operation(Condition::Any, None).writes().then_some(Condition::Absent),
+        (Condition::Any | Condition::Present, Some(old)) => old.etag().map(Condition::Tag),
+        _ => None,
+    }
 }

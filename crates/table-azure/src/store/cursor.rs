@@ -73,7 +73,15 @@ impl AzureCursor {
         let kinds = asked.kinds();
         let filter = bounds.as_ref().map(|bounds| filter::text(bounds, kinds.as_ref())).unwrap_or_default();
         let select = asked.properties().map(|names| {
-            let system = ["PartitionKey", "RowKey", "Timestamp", rings::PROPERTY, marks::ROW, marks::AS_OF];
+            let system = [
+                "PartitionKey",
+                "RowKey",
+                "Timestamp",
+                rings::PROPERTY,
+                marks::ROW,
+                marks::AS_OF,
+                marks::DIGEST,
+            ];
             system.into_iter().chain(names).map(str::to_owned).collect::<Vec<_>>()
         });
         let select = select.filter(|select| select.len() <= SELECTED).unwrap_or_default();
@@ -147,8 +155,17 @@ impl AzureCursor {
 
     /// Returns the next page, once the service has given it.
     fn page(&self) -> impl Future<Output = Result<PageOf>> + Send + 'static {
-        let (service, table, request) = (self.store.service.clone(), self.table.clone(), self.next.clone());
-        let running = self.store.runner.spawn_read(async move { service.page(&table, &request).await });
+        let (service, table) = (self.store.service.clone(), self.table.clone());
+        let mut request = self.next.clone();
+        let running = self.store.runner.spawn_read(async move {
+            let page = service.page(&table, &request).await?;
+            if request.select.is_empty() || !page.entities.iter().any(marks::is_signed) {
+                return Ok(page);
+            }
+            // A keyed digest is over the whole row.
+            request.select.clear();
+            service.page(&table, &request).await
+        });
         async move { running.await? }
     }
 

@@ -8,7 +8,7 @@ use crate::client::{Failure, Refusal};
 fn kind_of(refusal: &Refusal) -> Option<ErrorKind> {
     Some(match (&*refusal.code, refusal.status) {
         ("EntityAlreadyExists", _) => ErrorKind::EntityAlreadyExists,
-        ("ResourceNotFound" | "EntityNotFound", _) | ("", 404) => ErrorKind::EntityNotFound,
+        ("ResourceNotFound" | "EntityNotFound", _) => ErrorKind::EntityNotFound,
         ("UpdateConditionNotSatisfied" | "ConditionNotMet", _) | (_, 412) => ErrorKind::ConditionNotMet,
         ("TableNotFound", _) => ErrorKind::TableNotFound,
         ("TableAlreadyExists", _) => ErrorKind::TableAlreadyExists,
@@ -25,21 +25,27 @@ fn kind_of(refusal: &Refusal) -> Option<ErrorKind> {
     })
 }
 
+/// What is said where the service refuses a table's name, and says no more.
+const TABLE_NAME: &str = "a table's name has 3 to 63 ASCII letters and digits, with what `AzureOptions::prefix` puts before it, and starts with a letter";
+
 /// Returns the error of what the service has refused.
 #[cold]
 pub(super) fn refused(refusal: &Refusal) -> Error {
     if let Some(kind) = kind_of(refusal) {
-        return Error::new(kind);
+        let error = Error::new(kind);
+        return if kind == ErrorKind::InvalidTableName { error.because(TABLE_NAME) } else { error };
     }
     let (kind, more) = match (&*refusal.code, refusal.status) {
         ("TableBeingDeleted", _) => {
-            (ErrorKind::Throttled, ": a table of this name is still being dropped; try again in a minute")
+            (ErrorKind::Throttled, "; a table of this name is still being dropped: try again in a minute")
         }
-        (_, 401 | 403) => (ErrorKind::AccessDenied, ": check the key or the token, and what it permits"),
-        _ if refusal.is_throttled() => (ErrorKind::Throttled, ""),
+        (_, 401 | 403) => (ErrorKind::AccessDenied, "; check the key or the token, and what it permits"),
+        (_, 429 | 503) => (ErrorKind::Throttled, ""),
         _ => (ErrorKind::Io, ""),
     };
-    Error::new(kind).because(format!("{refusal}{more}"))
+    let said = refusal.to_string();
+    let said = if more.is_empty() { &*said } else { said.trim_end_matches('.') };
+    Error::new(kind).because(format!("{said}{more}"))
 }
 
 /// Returns the error of a read that has not come to an answer.
@@ -76,16 +82,6 @@ pub(super) fn unknown() -> Error {
     )
 }
 
-/// Returns the error of a kind some of whose rows carry keyed digests.
-#[cold]
-pub(super) fn signs_none(kind: &str) -> Error {
-    let because = format!(
-        "rows of a `{kind}` are signed, as copies are that hold a sealed value or are found by one, and tables of Azure storage \
-         sign none: leave the value out of the copies"
-    );
-    Error::new(ErrorKind::Unsupported).because(because)
-}
-
 /// Returns the error of tables whose layouts are not noted.
 #[cold]
 pub(super) fn keeps_no_jobs() -> Error {
@@ -120,7 +116,8 @@ mod tests {
         for (status, code, kind) in [
             (409, "EntityAlreadyExists", ErrorKind::EntityAlreadyExists),
             (404, "ResourceNotFound", ErrorKind::EntityNotFound),
-            (404, "", ErrorKind::EntityNotFound),
+            (404, "", ErrorKind::Io),
+            (503, "", ErrorKind::Throttled),
             (412, "", ErrorKind::ConditionNotMet),
             (413, "", ErrorKind::BatchTooLarge),
             (403, "AuthenticationFailed", ErrorKind::AccessDenied),
@@ -133,7 +130,7 @@ mod tests {
         let denied = refused(&refusal(403, "AuthenticationFailed"));
         assert_eq!(
             denied.to_string(),
-            "the service answers 403 AuthenticationFailed No.: check the key or the token, and what it permits"
+            "the service answers 403 AuthenticationFailed: No; check the key or the token, and what it permits"
         );
     }
 

@@ -58,10 +58,10 @@ impl AsyncBackend for AzureStore {
         &self,
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
-        _: &SealedAt,
+        sealed_at: &SealedAt,
     ) -> BoxFuture<'_, Result<Committed, Refused>> {
         // It runs from here on: a future that is dropped leaves it to its end.
-        let running = self.carrying_out(tables, plan).map(|change| self.runner.spawn(change));
+        let running = self.carrying_out(tables, plan, sealed_at).map(|change| self.runner.spawn(change));
         Box::pin(async move {
             let committed = running?.await;
             committed.unwrap_or_else(|error| Err(Refused::whole(lost(&error))))

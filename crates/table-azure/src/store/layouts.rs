@@ -127,19 +127,28 @@ impl Service {
 
     /// Creates a table, and notes that it has no kinds yet.
     pub(super) async fn make_table(&self, name: &str) -> Result<TableEntry> {
-        self.client.create_table(&self.remote(name)).await.map_err(explain::unwritten)?;
-        let made = self.entry(name, self.remote(name), TableEntry::random_id());
+        let is_new = self.client.make_table(&self.remote(name)).await.map_err(explain::unwritten)?;
+        let id = if self.settings.has_layouts { TableEntry::random_id() } else { number_of(name) };
+        let made = self.entry(name, self.remote(name), id);
         if !self.settings.has_layouts {
             return Ok(made);
         }
         // What was noted of another table of the name counts no more.
         for _ in 0..ATTEMPTS {
-            let etag = self.noted(name).await?.etag;
-            if etag.is_some() {
+            let before = self.noted(name).await?;
+            if before.id == Some(id) {
+                return Ok(made);
+            }
+            if before.etag.is_some() {
+                if !is_new {
+                    // The table may be another program's: without its number what is sealed in it would not open.
+                    let because = "a table of this name is there, and it is unknown who has made it: open it";
+                    return Err(Error::new(ErrorKind::TableAlreadyExists).because(because));
+                }
                 self.forget_jobs(name).await?;
             }
             let mut noted = Noted::of_new(self.settings.lease);
-            noted.etag = etag;
+            noted.etag = before.etag;
             if self.write_noted(&made, noted, Vec::new()).await? {
                 return Ok(made);
             }

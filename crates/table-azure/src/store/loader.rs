@@ -117,12 +117,12 @@ impl<'t> AzureLoader<'t> {
 }
 
 impl Loader for AzureLoader<'_> {
-    fn add(&mut self, plan: &Plan<'_>, _: &SealedAt) -> Result<(), Refused> {
+    fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         check(plan)?;
         let group = plan.groups.last().ok_or_else(|| Refused::whole(explain::missing()))?;
         let line = (group.table, group.partition.to_owned());
         let (adds, place) = (!group.additions.is_empty(), PlanPlace::of(&self.tables, group));
-        let work = Box::pin(self.store().carrying_out(&self.tables, plan)?);
+        let work = Box::pin(self.store().carrying_out(&self.tables, plan, sealed_at)?);
         self.plans.push(Taken { line, adds, place, work });
         Ok(())
     }

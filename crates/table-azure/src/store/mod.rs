@@ -44,6 +44,8 @@ use table_engine::schema::{PeriodTables, Schema};
 use table_engine::telemetry::Telemetry;
 use table_engine::{Error, ErrorKind, Result, Ticks};
 
+#[cfg(feature = "encrypt")]
+pub use self::keys::Encryption;
 pub(crate) use self::keys::Provider;
 use self::keys::SealingKeys;
 use self::outbox::{EntryWork, OutboxState};
@@ -102,11 +104,14 @@ impl AzureStore {
         &self,
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
+        sealed_at: &SealedAt,
     ) -> Result<impl Future<Output = Result<Committed, Refused>> + Send + 'static, Refused> {
-        let work = EntryWork::of(self, tables, plan)?;
-        let planned = match work {
-            Some(_) => None,
-            None => Some(Planned::of(&self.service, tables, plan)?),
+        let sealed_at = sealed_at.generation();
+        let work = EntryWork::of(self, tables, plan, sealed_at)?;
+        let planned = if work.is_none() {
+            Some(Planned { sealed_at, ..Planned::of(&self.service, tables, plan)? })
+        } else {
+            None
         };
         let (service, outbox) = (self.service.clone(), self.outbox.clone());
         Ok(async move {
@@ -176,6 +181,10 @@ impl HasVault for AzureStore {
     fn vault(&self) -> Result<&dyn Sealing> {
         self.service.keys.get()
     }
+
+    fn identity(&self) -> Option<&[u8; 16]> {
+        self.service.keys.identity()
+    }
 }
 
 impl Drop for AzureStore {
@@ -238,8 +247,13 @@ impl Backend for AzureStore {
         ABILITIES
     }
 
-    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
-        let committed = self.runner.wait(self.carrying_out(tables, plan)?);
+    fn commit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<Committed, Refused> {
+        let committed = self.runner.wait(self.carrying_out(tables, plan, sealed_at)?);
         committed.unwrap_or_else(|error| Err(Refused::whole(lost(&error))))
     }
 

@@ -14,7 +14,7 @@ use super::outbox::Note;
 use super::rings::{Keys, PROPERTY, Token};
 use super::service::Service;
 use super::table::TableEntry;
-use super::{explain, own};
+use super::{explain, marks, own};
 use crate::client::Operation;
 
 /// The property that says what a row is.
@@ -38,6 +38,8 @@ pub(super) struct Planned {
     pub(super) epochs: Vec<Epoch>,
     /// Of what in the plan its rows are.
     pub(super) group: usize,
+    /// The generation of the keys at which its values were sealed, if any were.
+    pub(super) sealed_at: Option<u64>,
     /// What its epochs are of: the first of the plan's tables, where its rows lie in another.
     pub(super) stated: Option<Arc<TableEntry>>,
 }
@@ -62,8 +64,12 @@ pub(super) struct PlannedRow {
 
 /// What a row that is written by its properties will be.
 pub(super) struct Guard {
+    /// Whether it is written whatever it is, unless its struct has to sign it.
+    pub(super) is_raw: bool,
     /// The kind that it will say it is of.
     pub(super) kind: Option<String>,
+    /// Whether a row is there afterwards.
+    pub(super) writes: bool,
     /// The properties that are merged into what is there.
     pub(super) merged: Vec<(String, Value)>,
 }
@@ -90,6 +96,7 @@ impl Planned {
             change: ChangeId::current(),
             epochs: plan.groups.iter().flat_map(|group| group.epochs.iter().copied()).collect(),
             group: 0,
+            sealed_at: None,
             stated: None,
         };
         // The ability to change several was not said to be there: others than the last one state their epochs.
@@ -109,17 +116,16 @@ impl Planned {
         let is_free =
             |of: Condition| matches!(of, Condition::Any | Condition::Absent | Condition::StillAbsent);
         let is_sent = |row: &RowWrite<'_>| !row.act.keeps() || !is_free(row.condition);
-        if let Some(schema) = group.schemas().find(|schema| schema.signs_some()) {
-            return Err(Refused::whole(explain::signs_none(schema.kind)));
-        }
         for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| is_sent(row)) {
             let encoded = PlannedRow::of(service, &entry, group, row).map_err(|error| Refused {
                 error,
                 group: planned.group,
                 row: Some(place),
             })?;
-            let is_guarded = row.kind.is_none() && !plan.is_raw && !row.act.keeps();
-            let guard = is_guarded.then(|| Guard::of(row));
+            // Who writes by a handle that says so writes any row but one that is signed.
+            let is_guarded =
+                row.kind.is_none() && !row.act.keeps() && !(plan.is_raw && row.act.content().is_none());
+            let guard = is_guarded.then(|| Guard { is_raw: plan.is_raw, ..Guard::of(row) });
             planned.rows.push(PlannedRow { place, guard, ..encoded });
         }
         planned.mark(service, group, plan.is_raw);
@@ -162,7 +168,10 @@ impl PlannedRow {
         let nothing = Content::Properties(&[]);
         let content = if row.act.keeps() { Some(&nothing) } else { row.act.content() };
         let body = match content {
-            Some(content) => body(&Row { partition: group.partition, key: row.key, content })?,
+            Some(content) => {
+                let digest = digest(table, (group.partition, row.key), content)?;
+                body(&Row { partition: group.partition, key: row.key, content, digest: digest.as_deref() })?
+            }
             None => Vec::new(),
         };
         let etag = match row.condition {
@@ -228,7 +237,8 @@ impl Guard {
         let kind = properties.iter().find(|(name, _)| name == KIND);
         let kind = kind.and_then(|(_, value)| value.as_str()).map(str::to_owned);
         let merges = matches!(row.act, Act::Merge(_));
-        Self { kind, merged: if merges { properties } else { Vec::new() } }
+        let writes = row.act.content().is_some();
+        Self { is_raw: false, kind, writes, merged: if merges { properties } else { Vec::new() } }
     }
 }
 
@@ -257,11 +267,25 @@ pub(super) fn with_ring(mut body: Vec<u8>, ring: Option<&str>) -> Vec<u8> {
     body
 }
 
+/// Returns the keyed digest of what a row of these keys is to hold, if its kind's rows are signed.
+pub(super) fn digest(
+    table: &TableEntry,
+    keys: (&str, &str),
+    content: &Content<'_>,
+) -> Result<Option<Vec<u8>>> {
+    match content {
+        Content::Row(row) if row.kind.signs() => table.sign(keys, row.properties().collect()).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// A planned row as the writer of bodies takes it.
 struct Row<'p> {
     partition: &'p str,
     key: &'p str,
     content: &'p Content<'p>,
+    /// Its keyed digest, if it is signed.
+    digest: Option<&'p [u8]>,
 }
 
 impl Source for Row<'_> {
@@ -286,7 +310,8 @@ impl Source for Row<'_> {
         match self.content {
             Content::Properties(given) => given.iter().try_for_each(|(name, value)| visit(name, *value)),
             Content::Row(row) => row.properties().try_for_each(|(name, value)| visit(name, value)),
-        }
+        }?;
+        self.digest.map_or(Ok(()), |digest| visit(marks::DIGEST, ValueRef::Binary(digest)))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Changes whose answers were lost: whether they were carried out, by what their rows tell.
 
-use table_engine::{ETag, Result};
+use table_engine::{DynamicEntity, ETag, Result};
 
-use super::commit::Step;
+use super::commit::{Of, Step};
 use super::planned::Planned;
 use super::rings;
 use super::service::Service;
@@ -12,7 +12,7 @@ use crate::client::Refusal;
 /// What is known of a change.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It was carried out. Rows that tell it have these versions.
+    /// It was carried out. Rows that tell so, and were not written since, have these versions.
     Done(Vec<Option<ETag>>),
     /// It was not, and can't be any more.
     NotDone,
@@ -40,7 +40,9 @@ impl Service {
             let Some(ring) = found.as_ref().and_then(rings::of) else { continue };
             if planned.token.is_in(ring) {
                 is_done = true;
-                *etag = found.as_ref().and_then(table_engine::DynamicEntity::etag);
+                // The version of who has written it since is none of this change's: who went by it would undo the other's.
+                *etag =
+                    found.as_ref().filter(|_| planned.token.is_last_of(ring)).and_then(DynamicEntity::etag);
             } else if let Some(before) = &step.before
                 // An insert has nothing that it was planned on: what it has put there may have been removed since.
                 && !step.operation.inserts()
@@ -53,9 +55,28 @@ impl Service {
             // The rows are all there, as they were planned on or later, and none tells the change.
             Some(_) if is_undone => Verdict::NotDone,
             Some(refusal) if has_marks => of_others(refusal),
-            Some(refusal) => unmarked(steps, refusal),
+            Some(refusal) if are_gone(steps, refusal) => self.removals(table, planned, steps).await?,
+            Some(refusal) => of_others(refusal),
             None => Verdict::Unknown,
         })
+    }
+
+    /// Returns what is known of removals, of whose rows one was not there when they were sent again.
+    async fn removals(&self, table: &TableEntry, planned: &Planned, steps: &[Step]) -> Result<Verdict> {
+        // At the key of an entity's copy another entity's may lie since.
+        let is_copy =
+            |step: &&Step| planned.rows.iter().any(|row| row.place == step.place && row.index.is_some());
+        if steps.len() > 1 {
+            for step in steps.iter().filter(|step| !is_copy(step)) {
+                // Others may have removed the one. Removals without a condition may be carried out once more.
+                if self.raw_row(table, &planned.partition, &step.key).await?.is_some() {
+                    let are_free = steps.iter().all(|step| step.of == Of::Removal);
+                    return Ok(if are_free { Verdict::NotDone } else { Verdict::Unknown });
+                }
+            }
+        }
+        // What was to go is gone.
+        Ok(Verdict::Done(vec![None; steps.len()]))
     }
 }
 
@@ -65,14 +86,10 @@ fn of_others(refusal: &Refusal) -> Verdict {
     if depends_on_rows(refusal) { Verdict::Unknown } else { Verdict::NotDone }
 }
 
-/// Returns what is known of a change that no row tells.
-fn unmarked(steps: &[Step], refusal: &Refusal) -> Verdict {
+/// Returns whether a change removes rows alone, and the service says of one that it is not there.
+fn are_gone(steps: &[Step], refusal: &Refusal) -> bool {
     let are_removals = steps.iter().all(|step| !step.operation.writes());
-    if are_removals && refusal.status == 404 && refusal.code != "TableNotFound" {
-        // What was to go is gone.
-        return Verdict::Done(vec![None; steps.len()]);
-    }
-    of_others(refusal)
+    are_removals && refusal.is_not_found() && refusal.code != "TableNotFound"
 }
 
 /// Returns whether the service refuses a request because of what is there, and not of what it says.
@@ -82,7 +99,6 @@ fn depends_on_rows(refusal: &Refusal) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::commit::Of;
     use super::*;
     use crate::client::Operation;
 
@@ -90,19 +106,21 @@ mod tests {
         Step { of: Of::Row, place: 0, key: "r".into(), operation, ring: None, before: None }
     }
 
-    fn refusal(status: u16) -> Refusal {
-        Refusal { status, code: String::new(), text: String::new(), index: None, retry_after: None }
+    fn refusal(status: u16, code: &str) -> Refusal {
+        Refusal { status, code: code.into(), text: String::new(), index: None, retry_after: None }
     }
 
     #[test]
     fn without_a_row_that_tells_it_a_change_is_known_by_its_refusal_alone() {
         let removal = [step(Operation::delete("r", "*".into()))];
-        assert_eq!(unmarked(&removal, &refusal(404)), Verdict::Done(vec![None]));
-        assert_eq!(unmarked(&removal, &refusal(412)), Verdict::Unknown);
-        let missing = Refusal { code: "TableNotFound".into(), ..refusal(404) };
-        assert_eq!(unmarked(&removal, &missing), Verdict::Unknown);
         let write = [step(Operation::replace("r", None, Vec::new()))];
-        assert_eq!(unmarked(&write, &refusal(409)), Verdict::Unknown);
-        assert_eq!(unmarked(&write, &refusal(400)), Verdict::NotDone);
+        let missing = refusal(404, "ResourceNotFound");
+        assert!(are_gone(&removal, &missing) && !are_gone(&write, &missing));
+        for other in [refusal(404, ""), refusal(404, "TableNotFound"), refusal(412, "ConditionNotMet")] {
+            assert!(!are_gone(&removal, &other));
+            assert_eq!(of_others(&other), Verdict::Unknown);
+        }
+        assert_eq!(of_others(&refusal(409, "EntityAlreadyExists")), Verdict::Unknown);
+        assert_eq!(of_others(&refusal(400, "InvalidInput")), Verdict::NotDone);
     }
 }

@@ -11,7 +11,7 @@ use super::outbox::write;
 use super::planned::body;
 use super::rings::Token;
 use super::service::Service;
-use super::{AzureStore, explain};
+use super::{AzureStore, explain, lost};
 use crate::client::{Failure, Operation, Outcome};
 
 /// The table in which records are kept.
@@ -46,6 +46,15 @@ enum Demand {
     Any,
     Absent,
     Value(Vec<u8>),
+}
+
+/// What has become of a record that was to be written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Done,
+    Refused,
+    /// An answer was lost: the next look tells it, unless others have written the record since.
+    Perhaps,
 }
 
 impl Replacement {
@@ -96,37 +105,41 @@ impl Service {
         }
     }
 
-    /// Makes the change of a record and of the list of names; returns whether it was made. The refusal of a row that is another
-    /// by now is no error.
-    async fn write_record(&self, partition: &str, operations: &[Operation]) -> Result<bool> {
+    /// Makes the change of a record and of the list of names. The refusal of a row that is another by now is no error.
+    async fn write_record(&self, partition: &str, operations: &[Operation]) -> Result<Written> {
         let table = self.records_table();
         match self.client.execute(&table, partition, operations).await {
-            Ok(Outcome::Done(_)) => Ok(true),
+            Ok(Outcome::Done(_)) => Ok(Written::Done),
             Ok(Outcome::Refused { refusal, .. }) if refusal.code == "TableNotFound" => {
                 match self.client.create_table(&table).await.map_err(explain::unwritten) {
                     // Another program may have made it meanwhile.
                     Err(error) if error.kind() != ErrorKind::TableAlreadyExists => Err(error),
-                    _ => Ok(false),
+                    _ => Ok(Written::Refused),
                 }
             }
-            Ok(Outcome::Refused { refusal, .. }) if matches!(refusal.status, 404 | 409 | 412) => Ok(false),
+            Ok(Outcome::Refused { refusal, may_be_done, .. })
+                if matches!(refusal.status, 404 | 409 | 412) =>
+            {
+                Ok(if may_be_done { Written::Perhaps } else { Written::Refused })
+            }
             Ok(Outcome::Refused { refusal, .. }) => Err(explain::refused(&refusal)),
-            // The next look tells whether it was carried out.
-            Err(Failure::NoAnswer(_) | Failure::Unsettled(_)) => Ok(false),
+            Err(Failure::NoAnswer(_) | Failure::Unsettled(_)) => Ok(Written::Perhaps),
             Err(failure) => Err(explain::unwritten(failure)),
         }
     }
 
     async fn replace_record(&self, replacement: &Replacement) -> Result<bool> {
         let (partition, key) = (&*replacement.partition, replacement.key());
-        let mut has_removed = false;
+        let (mut has_removed, mut may_be_done) = (false, false);
         for round in 0..ROUNDS {
-            let old = self.record_row(partition, &key).await?;
+            let found = self.record_row(partition, &key).await;
+            let old = found.map_err(|error| if may_be_done { lost(&error) } else { error })?;
             if replacement.is_written(old.as_ref()) || (has_removed && old.is_none()) {
                 return Ok(true);
             }
             if !replacement.takes_place(old.as_ref().and_then(value_of)) {
-                return Ok(false);
+                // Others may have replaced what this has written.
+                return if may_be_done { Err(explain::unknown()) } else { Ok(false) };
             }
             let mut operations = Vec::new();
             if old.is_some() != replacement.value.is_some() {
@@ -156,10 +169,15 @@ impl Service {
                 // To remove what is not there is no change.
                 (None, None) => return Ok(true),
             }
-            if self.write_record(partition, &operations).await? {
-                return Ok(true);
+            match self.write_record(partition, &operations).await? {
+                Written::Done => return Ok(true),
+                Written::Perhaps => may_be_done = true,
+                Written::Refused => {}
             }
             tokio::time::sleep(by_chance(round)).await;
+        }
+        if may_be_done {
+            return Err(explain::unknown());
         }
         let because = format!("others go on writing the service record `{}`", replacement.name);
         Err(Error::new(ErrorKind::ConditionNotMet).because(because))
@@ -179,7 +197,7 @@ impl Service {
             for name in names_of(Some(&list)) {
                 operations.push(Operation::delete(&format!("{RECORD}{name}"), "*".to_owned()));
             }
-            if self.write_record(&partition, &operations).await? {
+            if self.write_record(&partition, &operations).await? == Written::Done {
                 return Ok(());
             }
             tokio::time::sleep(by_chance(round)).await;

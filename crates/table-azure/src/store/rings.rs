@@ -49,6 +49,11 @@ impl Token {
     pub(super) fn is_in(&self, ring: &str) -> bool {
         ring.split(';').any(|token| token == self.0)
     }
+
+    /// Returns whether the change is the last of those that a row tells.
+    pub(super) fn is_last_of(&self, ring: &str) -> bool {
+        ring.split(';').next() == Some(&self.0)
+    }
 }
 
 /// Returns whether a row that tells these changes has come from one that told those, and of all in between there is none that
@@ -122,6 +127,7 @@ mod tests {
         let told = tokens.iter().map(|token| token.is_in(last)).collect::<Vec<_>>();
         assert_eq!(told.iter().filter(|told| **told).count(), LENGTH);
         assert_eq!(told[..4], [false; 4]);
+        assert!(tokens[15].is_last_of(last) && !tokens[14].is_last_of(last));
         assert!(reaches(last, &rings[4]) && !reaches(last, &rings[3]));
         assert!(!reaches(last, "") && !reaches("", &rings[0]));
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness};
+use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness, RowHead};
+use table_engine::sealing::sign;
 use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
 
 use super::keys::SealingKeys;
@@ -56,7 +57,7 @@ impl Service {
 
     /// Makes what is known of a table.
     pub(super) fn entry(&self, name: &str, remote: String, id: u32) -> TableEntry {
-        TableEntry::new(name, remote, id).with_names(self.keys.names())
+        TableEntry::new(name, remote, id).with_vault(self.keys.of_table(name, id))
     }
 
     /// Returns the name of a table in the account.
@@ -142,7 +143,8 @@ impl Service {
     }
 }
 
-/// Returns a row in the form that readers know, without what is no property of it.
+/// Returns a row in the form that readers know, without what is no property of it. One whose keyed digest is not that of what it
+/// holds is refused.
 pub(super) fn pack(table: u32, names: &Names, row: &DynamicEntity) -> Result<PackedRow> {
     let properties = row.properties().filter(|(name, _)| !marks::is_own(name));
     let properties: Vec<(&str, ValueRef<'_>)> =
@@ -150,5 +152,15 @@ pub(super) fn pack(table: u32, names: &Names, row: &DynamicEntity) -> Result<Pac
     // A copy has the time of the change that it is as of.
     let as_of = marks::number(row, marks::AS_OF).and_then(|as_of| Ticks::new(u64::try_from(as_of).ok()?));
     let timestamp = as_of.or_else(|| row.timestamp()).unwrap_or(Ticks::MIN);
-    names.pack(table, row.partition_key(), row.row_key(), timestamp, &properties)
+    let digest = marks::digest(row)?;
+    let packed = names.pack_signed(
+        table,
+        (row.partition_key(), row.row_key()),
+        &RowHead { timestamp, digest },
+        &properties,
+    )?;
+    if digest.is_some() {
+        sign::verify(&packed.view()?)?;
+    }
+    Ok(packed)
 }

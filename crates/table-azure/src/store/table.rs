@@ -7,12 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
+#[cfg(feature = "encrypt")]
+use table_engine::__executor::Resealing;
 use table_engine::__executor::{
     Backend, Jobs, Loader, Names, OneSnapshotForEachThread, PackedRow, Read, TableExec, Take,
 };
 use table_engine::row::key::NUMBERS;
+use table_engine::row::vault::Vault;
 use table_engine::schema::{IndexMask, Schema};
-use table_engine::{DynamicEntity, Error, ErrorKind, Result};
+use table_engine::sealing::missing;
+use table_engine::{DynamicEntity, Error, ErrorKind, Result, ValueRef};
 
 use super::kinds::{Lease, Noted};
 use super::loader::AzureLoader;
@@ -27,6 +31,8 @@ pub(crate) struct TableEntry {
     remote: String,
     id: u32,
     pub(super) names: Names,
+    /// What opens the values of its rows and signs them, if the store has keys.
+    vault: Option<Arc<dyn Vault>>,
     is_gone: AtomicBool,
     state: Mutex<State>,
 }
@@ -54,12 +60,19 @@ struct KnownMask {
 impl TableEntry {
     pub(super) fn new(name: &str, remote: String, id: u32) -> Self {
         let (names, is_gone) = (Names::default(), AtomicBool::new(false));
-        Self { name: name.to_owned(), remote, id, names, is_gone, state: Mutex::default() }
+        Self { name: name.to_owned(), remote, id, names, vault: None, is_gone, state: Mutex::default() }
     }
 
-    /// Has its rows packed by these names.
-    pub(super) fn with_names(self, names: Names) -> Self {
-        Self { names, ..self }
+    /// Has the values of its rows opened by this, if by anything, and its rows signed.
+    pub(super) fn with_vault(self, vault: Option<Arc<dyn Vault>>) -> Self {
+        let names = vault.clone().map(Names::of_vault).unwrap_or_default();
+        Self { names, vault, ..self }
+    }
+
+    /// Returns the keyed digest of a row of these keys.
+    pub(super) fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<Vec<u8>> {
+        let vault = self.vault.as_ref().ok_or_else(missing::keys)?;
+        Ok(vault.sign(keys, properties)?.to_vec())
     }
 
     /// Returns a number for a table that has none yet.
@@ -242,6 +255,11 @@ impl TableExec for AzureTable {
 
     fn jobs(&self) -> Result<&dyn Jobs> {
         if self.store.service.settings.has_layouts { Ok(self) } else { Err(explain::keeps_no_jobs()) }
+    }
+
+    #[cfg(feature = "encrypt")]
+    fn resealing(&self) -> Result<&dyn Resealing> {
+        self.with_keys()
     }
 
     fn unread(&self, schema: &'static Schema, index: usize, _: usize) -> Error {

@@ -130,7 +130,35 @@ async fn a_missing_entity_is_none_and_a_missing_table_is_an_error() {
     assert_eq!((refusal.status, &*refusal.code), (404, "TableNotFound"));
 }
 
-fn of_batch(parts: &[&str]) -> Act {
+/// What stands before the service, or is another server, may know nothing of the entity.
+#[tokio::test]
+async fn a_404_that_is_none_of_the_services_is_no_missing_entity() {
+    let stub = Stub::start([answer(404, "", "<html>"), Act::Close, answer(404, "", "")]).await;
+    let client = stub.client();
+    let failure = client.entity("Company", "p", "r").await.unwrap_err();
+    assert!(matches!(failure, Failure::Refused(_)), "{failure}");
+    assert!(client.delete_table("Company").await.is_err());
+}
+
+#[tokio::test]
+async fn a_place_to_go_on_at_that_is_no_text_is_not_the_end() {
+    for (header, is_page) in [
+        ("x-ms-continuation-NextPartitionKey: \u{e9}\r\n", true),
+        ("x-ms-continuation-NextPartitionKey: a\r\nx-ms-continuation-NextRowKey: \u{e9}\r\n", true),
+        ("x-ms-continuation-NextTableName: \u{e9}\r\n", false),
+    ] {
+        let stub = Stub::start([answer(200, header, r#"{"value":[]}"#)]).await;
+        let client = stub.client();
+        let read = if is_page {
+            client.page("Company", &PageRequest::default()).await.map(drop)
+        } else {
+            client.tables().await.map(drop)
+        };
+        assert!(matches!(read, Err(Failure::Malformed(_))), "{header}: {read:?}");
+    }
+}
+
+pub(crate) fn of_batch(parts: &[&str]) -> Act {
     let mut all = String::new();
     for part in parts {
         all += "--c\r\nContent-Type: application/http\r\n\r\n";

@@ -7,6 +7,8 @@ mod beside;
 mod broken_off;
 mod refused;
 mod releases;
+#[cfg(feature = "encrypt")]
+mod resealed;
 #[path = "../support/server.rs"]
 mod server;
 mod versions;
@@ -39,8 +41,12 @@ impl Shared {
         Self { connection, prefix: format!("{run}J{:010x}", chance >> 24) }
     }
 
+    fn options(&self) -> AzureOptions {
+        AzureOptions::new().prefix(&self.prefix).lease(LEASE)
+    }
+
     /// Connects as another program does.
     fn connect(&self) -> AzureTables {
-        AzureOptions::new().prefix(&self.prefix).lease(LEASE).connect(&self.connection).unwrap()
+        self.options().connect(&self.connection).unwrap()
     }
 }

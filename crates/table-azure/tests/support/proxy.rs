@@ -1,7 +1,7 @@
 //! A proxy between a store and its server, which loses requests and answers, doubles requests, and holds them up.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -33,6 +33,21 @@ pub(crate) struct Done {
     pub(crate) requests: AtomicU64,
     pub(crate) lost: AtomicU64,
     pub(crate) doubled: AtomicU64,
+    /// From this request on nothing passes, if it is not 0.
+    ends: AtomicU64,
+    /// Whether the answer to the request before that does not come back.
+    loses_last_answer: AtomicBool,
+}
+
+impl Done {
+    fn is_over(&self, number: u64) -> bool {
+        let ends = self.ends.load(Ordering::Relaxed);
+        ends > 0 && number >= ends
+    }
+
+    fn is_last_and_lost(&self, number: u64) -> bool {
+        self.loses_last_answer.load(Ordering::Relaxed) && number + 1 == self.ends.load(Ordering::Relaxed)
+    }
 }
 
 /// A proxy, until it is dropped.
@@ -74,6 +89,17 @@ impl Proxy {
         });
         let address = address.recv().unwrap();
         Self { address, done, server, kept, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Lets so many requests pass and none behind them; the answer to the last of them is lost if it is so said.
+    pub(crate) fn die_after(&self, requests: u64, is_last_answer_lost: bool) {
+        self.done.loses_last_answer.store(is_last_answer_lost, Ordering::Relaxed);
+        self.done.ends.store(requests + 1, Ordering::Relaxed);
+    }
+
+    /// Lets requests pass again.
+    pub(crate) fn recover(&self) {
+        self.done.ends.store(0, Ordering::Relaxed);
     }
 
     /// Sends the requests once more that were kept, one after another, and waits for each to be answered. Returns how many of
@@ -123,7 +149,10 @@ impl Way {
     async fn serve(self, mut client: TcpStream) {
         let Ok(mut server) = TcpStream::connect(self.server).await else { return };
         while let Some(request) = message(&mut client).await {
-            self.done.requests.fetch_add(1, Ordering::Relaxed);
+            let number = self.done.requests.fetch_add(1, Ordering::Relaxed) + 1;
+            if self.done.is_over(number) {
+                return;
+            }
             let (chance, mut limit) = (self.below(1_000), 0);
             let mut is = |share: u64| {
                 limit += share;
@@ -148,7 +177,7 @@ impl Way {
                 return;
             }
             let Some(answer) = message(&mut server).await else { return };
-            if is_answer_lost || is_cut {
+            if is_answer_lost || is_cut || self.done.is_last_and_lost(number) {
                 self.done.lost.fetch_add(1, Ordering::Relaxed);
                 if is_cut {
                     drop(client.write_all(&answer[..answer.len() / 2]).await);

@@ -12,7 +12,7 @@ use table_engine::__executor::{
     Transition,
 };
 use table_engine::schema::{self, IndexState, IndexStates, Layout, Schema};
-use table_engine::{ErrorKind, Result};
+use table_engine::{Error, ErrorKind, Result};
 
 use self::record::{JobRow, key};
 use super::explain;
@@ -26,6 +26,8 @@ use crate::client::{Operation, PageRequest};
 const STEP: usize = 1_000;
 /// The most operations that one request has.
 const TOGETHER: usize = 100;
+/// How often the jobs of a table that is no more are looked for, while others remove them.
+const ATTEMPTS: u32 = 16;
 
 impl Service {
     /// Returns a job of a table, if it has begun and not ended.
@@ -62,16 +64,29 @@ impl Service {
         }
     }
 
-    /// Forgets the jobs of a table of this name, which is no more.
+    /// Forgets the jobs of a table of this name, which is no more: the next table of the name is not to go on with them.
     pub(super) async fn forget_jobs(&self, name: &str) -> Result<()> {
-        let select = vec!["PartitionKey".into(), "RowKey".into()];
-        let rows = self.job_rows(name, select).await?;
-        let gone: Vec<_> = rows.iter().map(|row| Operation::delete(row.row_key(), "*".into())).collect();
-        for some in gone.chunks(TOGETHER) {
-            // Another process may have removed some of them: those of the next table of the name are removed with it.
-            self.execute_note(&name.to_ascii_lowercase(), some).await?;
+        let partition = name.to_ascii_lowercase();
+        for _ in 0..ATTEMPTS {
+            let select = vec!["PartitionKey".into(), "RowKey".into()];
+            let rows = self.job_rows(name, select).await?;
+            let gone: Vec<_> = rows.iter().map(|row| Operation::delete(row.row_key(), "*".into())).collect();
+            let mut all_are_gone = true;
+            for some in gone.chunks(TOGETHER) {
+                // Where another process has removed one of them, none of these is removed.
+                if let Some(refusal) = self.execute_note(&partition, some).await? {
+                    if refusal.status != 404 {
+                        return Err(explain::refused(&refusal));
+                    }
+                    all_are_gone = false;
+                }
+            }
+            if all_are_gone {
+                return Ok(());
+            }
         }
-        Ok(())
+        let because = "others go on removing jobs of a table of this name: try it again";
+        Err(Error::new(ErrorKind::StoreBusy).because(because))
     }
 
     /// Returns the operations by which a job is noted or forgotten, whatever is noted of it.
@@ -150,7 +165,17 @@ impl Jobs for AzureTable {
         let (name, job) = (name.to_owned(), job.cloned());
         self.ask(|service, table| async move {
             let operations = service.put_job(&table, &name, job.as_ref()).await?;
-            if operations.is_empty() { Ok(()) } else { service.write_jobs(&table, &operations).await }
+            if operations.is_empty() {
+                return Ok(());
+            }
+            match service.write_jobs(&table, &operations).await {
+                // An answer may have been lost: then it is noted.
+                Err(error) if error.kind() == ErrorKind::ConditionNotMet => {
+                    let is_noted = service.job(&table, &name).await?.map(|found| found.record) == job;
+                    if is_noted { Ok(()) } else { Err(error) }
+                }
+                written => written,
+            }
         })
     }
 

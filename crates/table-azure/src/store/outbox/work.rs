@@ -7,7 +7,7 @@ use table_engine::outbox::OutboxRecord;
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks};
 
 use super::super::commit::by_chance;
-use super::super::planned::{body, for_each};
+use super::super::planned::{body, digest, for_each};
 use super::super::service::Service;
 use super::super::table::TableEntry;
 use super::super::{AzureStore, explain, marks, own};
@@ -25,6 +25,8 @@ pub(crate) struct EntryWork {
     /// The version of the entry that is meant.
     etag: ETag,
     act: EntryAct,
+    /// The generation of the keys at which values of its copies were sealed, if any were.
+    sealed_at: Option<u64>,
 }
 
 enum EntryAct {
@@ -55,6 +57,7 @@ impl EntryWork {
         store: &AzureStore,
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
+        sealed_at: Option<u64>,
     ) -> Result<Option<Self>, Refused> {
         let [outbox_op] = &*plan.outbox_ops else { return Ok(None) };
         let (source, version, act) = match outbox_op {
@@ -68,7 +71,7 @@ impl EntryWork {
         };
         let table = store.numbered(source.table).ok_or_else(|| Refused::whole(explain::missing()))?;
         let etag = ETag::from_timestamp(Ticks::new(*version).unwrap_or(Ticks::MIN));
-        Ok(Some(Self { table, source: source.clone(), etag, act }))
+        Ok(Some(Self { table, source: source.clone(), etag, act, sealed_at }))
     }
 }
 
@@ -79,14 +82,18 @@ fn copies(tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<Vec<PlannedCopy>
     for group in plan.groups.iter() {
         let table = own(*tables.get(group.table).ok_or_else(explain::missing)?)?.entry.clone();
         for row in group.rows.iter().filter(|row| !row.act.keeps()) {
-            let copy = row.act.content().map(|content| {
+            let copy = row.act.content().map(|content| -> Result<DynamicEntity> {
                 let mut copy = DynamicEntity::new(group.partition, row.key);
                 for_each(content, |(name, value)| drop(copy.set(name, value.to_value())));
+                if let Some(digest) = digest(&table, (group.partition, row.key), content)? {
+                    copy.set(marks::DIGEST, digest);
+                }
                 if let Some(as_of) = as_of {
                     copy.set(marks::AS_OF, as_of);
                 }
-                copy
+                Ok(copy)
             });
+            let copy = copy.transpose()?;
             let (partition, key) = (group.partition.to_owned(), row.key.to_owned());
             copies.push(PlannedCopy { table: table.clone(), partition, key, row: copy });
         }
@@ -113,7 +120,7 @@ impl Service {
                     Ok(CopyMark { source: work.source_text(), version: entry::version(&found)?, lives })
                 };
                 for copy in copies {
-                    self.put_copy(copy, &mark(copy.row.is_some())?).await?;
+                    self.put_copy(copy, &mark(copy.row.is_some())?, work.sealed_at).await?;
                 }
                 self.remove_entry(work, &key).await
             }
@@ -135,15 +142,21 @@ impl Service {
         if now.and_then(|row| row.etag()) == seen { Ok(()) } else { Err(overtaken()) }
     }
 
-    /// Puts a copy, or a tombstone where it is to be no more, unless what is there is of a later version.
-    async fn put_copy(&self, copy: &PlannedCopy, mark: &CopyMark) -> Result<()> {
+    /// Puts a copy, or a tombstone where it is to be no more, unless what is there is of a later version. Values that were sealed
+    /// go by the lease of their keys.
+    async fn put_copy(&self, copy: &PlannedCopy, mark: &CopyMark, sealed_at: Option<u64>) -> Result<()> {
         for round in 0..ROUNDS {
             let there = self.raw_row(&copy.table, &copy.partition, &copy.key).await?;
             if !Place::of(there.as_ref()).gives_way(mark) {
                 return Ok(());
             }
             let operation = note::write(there.as_ref(), &copy.key, copy.marked(mark)?);
-            match self.client.execute(copy.table.remote(), &copy.partition, &[operation]).await {
+            let until = match sealed_at {
+                Some(generation) => Some(self.keys.rely(generation).await?),
+                None => None,
+            };
+            let remote = copy.table.remote();
+            match self.client.execute_until(remote, &copy.partition, &[operation], until).await {
                 Ok(Outcome::Done(_)) => return Ok(()),
                 // What is there is another row by now, or this one: an answer may have been lost.
                 Ok(Outcome::Refused { refusal, .. }) if matches!(refusal.status, 404 | 409 | 412) => {
@@ -152,7 +165,7 @@ impl Service {
                     }
                 }
                 Ok(Outcome::Refused { refusal, .. }) => return Err(explain::refused(&refusal)),
-                Err(Failure::NoAnswer(_) | Failure::Unsettled(_)) => {}
+                Err(Failure::NoAnswer(_) | Failure::Unsettled(_) | Failure::Expired) => {}
                 Err(failure) => return Err(explain::unread(failure)),
             }
             tokio::time::sleep(by_chance(round)).await;
@@ -165,7 +178,7 @@ impl Service {
         let operation = Operation::delete(key, work.etag.to_string());
         match self.client.execute(work.table.remote(), &work.source.partition, &[operation]).await {
             Ok(Outcome::Done(_)) => Ok(()),
-            Ok(Outcome::Refused { refusal, .. }) if refusal.status == 404 => Ok(()),
+            Ok(Outcome::Refused { refusal, .. }) if refusal.is_not_found() => Ok(()),
             Ok(Outcome::Refused { refusal, .. }) if refusal.status == 412 => Err(overtaken()),
             Ok(Outcome::Refused { refusal, .. }) => Err(explain::refused(&refusal)),
             // It is there or not: if it is, it is propagated once more.
