@@ -1,11 +1,11 @@
 //! What is asked of the service, and what it answers.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
 
 /// A request whose body has arrived.
-#[derive(Debug)]
 pub struct Request {
     /// The method, the address and the headers.
     pub head: http::request::Parts,
@@ -13,6 +13,18 @@ pub struct Request {
     pub body: Bytes,
     /// The connection that it came by.
     pub peer: Peer,
+}
+
+/// Shows neither the address nor the headers nor the body: keys of entities, tokens and signatures stand there.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { head, body, peer } = self;
+        f.debug_struct("Request")
+            .field("method", &head.method)
+            .field("body_bytes", &body.len())
+            .field("peer", peer)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An answer.
@@ -45,8 +57,8 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail(pub String);
 
-/// The name of the operation that an answer is of, such as `InsertEntity`: put by a [`Handle`](crate::listen::Handle) among the answer's extensions,
-/// counted by and named in spans. It must be one of a few names, never a text of a client.
+/// The name of the operation that an answer is of, such as `InsertEntity`: put among the answer's extensions by a
+/// [`Handle`](crate::listen::Handle), counted, and named in spans. It must be one of a few names, never a text of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Operation(pub &'static str);
 
@@ -55,3 +67,19 @@ pub struct Operation(pub &'static str);
 #[cfg(feature = "tracing")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_secret_and_no_value() {
+        let request = http::Request::builder()
+            .uri("/acme/Company(PartitionKey='canary',RowKey='canary')?sig=canary")
+            .header("authorization", "SharedKey acme:canary");
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        let request = Request { head, body: Bytes::from_static(b"canary"), peer: Peer::LOCAL };
+        let shown = format!("{request:?}");
+        assert!(shown.contains("GET") && shown.contains("127.0.0.1") && !shown.contains("canary"), "{shown}");
+    }
+}

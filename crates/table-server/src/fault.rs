@@ -62,7 +62,7 @@ impl Fault {
         Self::new(400, "MissingRequiredHeader", text)
     }
 
-    /// Makes the refusal of a batch at an address that takes none.
+    /// Makes the refusal of a batch at an address that takes none, and of a request for types that no answer has.
     pub fn media_type_not_supported() -> Self {
         Self::new(415, "MediaTypeNotSupported", "None of the provided media types are supported")
     }

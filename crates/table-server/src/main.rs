@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 }
 
 fn start() -> Result<(), Box<dyn std::error::Error>> {
-    let config = read(Flags::parse(), |name| std::env::var(name).ok())?;
+    let config = read(Flags::parse(), |name| std::env::var_os(name))?;
     log::start(config.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(config))?;

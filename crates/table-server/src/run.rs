@@ -22,6 +22,8 @@ use crate::service::{Service, Settings};
 
 /// How many files a process has open beside its connections: the store's, sockets that listen, those of the runtime.
 const OTHER_FILES: u64 = 256;
+/// How many connections the operator's address takes.
+const ADMIN_CONNECTIONS: usize = 64;
 
 /// Why a server did not start, or did not end well.
 #[derive(Debug)]
@@ -83,14 +85,16 @@ impl From<AccountError> for RunError {
 }
 
 /// Serves until a signal says to stop. Then what is under way is answered, and the store is closed.
-pub async fn run(config: Config) -> Result<(), RunError> {
-    permit_files(&config.limits);
+pub async fn run(mut config: Config) -> Result<(), RunError> {
+    permit_files(files_of(&config));
     let settings = config.clone();
     // Where the database is far, its answers are waited for.
     let opened = tokio::task::spawn_blocking(move || OpenedStore::open(&settings)).await;
     let store = opened.map_err(|error| RunError::System(error.into()))??;
     let tables = store.to_async();
     let keys = Arc::new(keys(&config, &tables).await?);
+    // Clients are told of the keys that are good.
+    config.key1 = Key::new(keys.current().await?.key(KeyName::Key1));
     let settings = Settings { is_raw: config.is_raw, ..Settings::default() };
     let service = Arc::new(Service::new(tables.clone(), Arc::clone(&keys), settings));
 
@@ -124,7 +128,7 @@ pub async fn run(config: Config) -> Result<(), RunError> {
             if address.ip().to_canonical().is_loopback() {
                 admin = admin.with_keys(keys);
             }
-            let limits = Limits { connections: 64, ..config.limits.clone() };
+            let limits = Limits { connections: ADMIN_CONNECTIONS, ..config.limits.clone() };
             Some(Server::bind(address, limits, admin.clone()).await.map_err(at(address))?)
         }
         None => None,
@@ -234,18 +238,26 @@ async fn keys(config: &Config, tables: &AsyncTables) -> Result<KeyKeeper, RunErr
     Ok(keys)
 }
 
-/// Raises the number of files that the process may have open to what its connections take, as far as it may.
-fn permit_files(limits: &Limits) {
+/// Returns how many files the process may have open: the connections of each address, and its own.
+fn files_of(config: &Config) -> u64 {
+    let addresses = if config.queue_address.is_some() { 2 } else { 1 };
+    let of_clients = config.limits.connections.saturating_mul(addresses);
+    let connections = of_clients.saturating_add(config.admin_address.map_or(0, |_| ADMIN_CONNECTIONS));
+    u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_FILES)
+}
+
+/// Raises the number of files that the process may have open to what it wants, as far as it may.
+fn permit_files(wanted: u64) {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
-    let wanted = u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHER_FILES);
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < wanted) {
         let most = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
         limit.current = Some(most);
         if setrlimit(Resource::Nofile, limit).is_err() || most < wanted {
             say(&format!(
-                "the process may have {most} files open, fewer than its limit of connections takes"
+                "the process may have {most} files open, fewer than its connections may take ({wanted}): raise `ulimit -n`, or lower \
+                 `--max-connections`"
             ));
         }
     }
@@ -325,4 +337,23 @@ fn say_ready(config: &Config, Listening { tables, queues, admin }: Listening) {
 /// Writes a line for the operator. A closed standard output does not end the server.
 fn say(text: &str) {
     drop(writeln!(io::stdout().lock(), "{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::files_of;
+    use crate::config::{Flags, read};
+
+    #[test]
+    fn each_address_may_have_its_connections() {
+        let files = |flags: &[&str]| {
+            let flags = [&["table-server", "--max-connections=1000"], flags].concat();
+            files_of(&read(Flags::try_parse_from(flags).unwrap(), |_| None).unwrap())
+        };
+        assert_eq!(files(&["--admin-address=none"]), 1_256);
+        assert_eq!(files(&[]), 1_320);
+        assert_eq!(files(&["--queue-address=127.0.0.1:10001"]), 2_320);
+    }
 }

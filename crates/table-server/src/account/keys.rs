@@ -138,13 +138,13 @@ impl fmt::Debug for AccountKeys {
 }
 
 /// Returns whether a text is the name of an account, as the service has them.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     (3..=24).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// Returns whether a text is a key that is long enough not to be guessed.
-fn is_key(key: &str) -> bool {
+pub(crate) fn is_key(key: &str) -> bool {
     // Four letters stand for three bytes, and each `=` at the end for one that is not there.
     let bytes = key.trim_end_matches('=').len() * 3 / 4;
     GIVEN_BYTES.contains(&bytes) && AccountKey::new("given", key).is_ok()

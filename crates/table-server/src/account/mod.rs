@@ -16,3 +16,5 @@ mod text;
 pub use self::error::AccountError;
 pub use self::keeper::{KeyKeeper, LOOK_AFTER_FAILURE, LOOK_EVERY};
 pub use self::keys::{AccountKeys, Given, KeyName};
+#[cfg(feature = "bin")]
+pub(crate) use self::keys::{is_key, is_name};

@@ -125,8 +125,8 @@ pub(super) fn to_sign(request: &Request, account: &str, _date: &str, is_lite: bo
         text.push_str(match (*name, request.header(name)) {
             // No length is signed of no body.
             ("content-length", Some("0")) | (_, None) => "",
-            // The service's own header of the time is signed among the others.
-            ("date", _) if request.head.headers.contains_key("x-ms-date") => "",
+            // The service's own header of the time is signed among the others, and it is the one that is looked at.
+            ("date", _) if request.header("x-ms-date").is_some_and(|date| !date.is_empty()) => "",
             (_, Some(value)) => value,
         });
         text.push('\n');

@@ -3,10 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use table_core::access::sas::AccountKey;
-
 use super::sources::Given;
 use super::{Config, ConfigError, DatabaseAddress, Key, WELL_KNOWN_ACCOUNT, WELL_KNOWN_KEY, parse};
+use crate::account::is_key;
 use crate::listen::Limits;
 use crate::log::LogSettings;
 
@@ -14,8 +13,8 @@ use crate::log::LogSettings;
 pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     let limits = limits(&mut given);
     let account = given.value("account", parse::account).unwrap_or_else(|| WELL_KNOWN_ACCOUNT.to_owned());
-    let first = key(&mut given, "key1", &account);
-    let key2 = key(&mut given, "key2", &account);
+    let first = key(&mut given, "key1");
+    let key2 = key(&mut given, "key2");
     let address =
         given.value("address", parse::address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 10_002)));
     let queue_address = given.value("queue-address", parse::address_or_none).flatten();
@@ -28,7 +27,7 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
                 "account `{account}` has no key: give `TABLE_SERVER_KEY1` or `key1` of the file, 64 random bytes in base64"
             ));
         }
-        Key(WELL_KNOWN_KEY.to_owned())
+        Key::new(WELL_KNOWN_KEY)
     });
     let is_known = |key: &Key| key.as_str() == WELL_KNOWN_KEY;
     let has_well_known = is_known(&key1) || key2.as_ref().is_some_and(is_known);
@@ -74,14 +73,11 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     given.finish(config)
 }
 
-fn key(given: &mut Given, name: &'static str, account: &str) -> Option<Key> {
+fn key(given: &mut Given, name: &'static str) -> Option<Key> {
     given.secret(name, |text| {
         // Its error may quote, so the sentence is ours.
-        let wrong = "it must be a key in base64, as `openssl rand -base64 64` makes one without line breaks";
-        if text.is_empty() {
-            return Err(wrong);
-        }
-        AccountKey::new(account, text).map(|_| Key(text.to_owned())).map_err(|_| wrong)
+        let wrong = "it must be a key in base64 of 32 to 256 bytes, as `openssl rand -base64 64` makes one without line breaks";
+        if is_key(text) { Ok(Key::new(text)) } else { Err(wrong) }
     })
 }
 

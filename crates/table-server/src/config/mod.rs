@@ -25,6 +25,11 @@ pub const WELL_KNOWN_KEY: &str =
 pub struct Key(String);
 
 impl Key {
+    /// Takes the text of a key.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
     /// Returns the key's text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -6,6 +6,7 @@ use std::time::Duration;
 use table_core::Durability;
 use tracing::level_filters::LevelFilter;
 
+use crate::account::is_name;
 use crate::log::LogFormat;
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, &'static str> {
@@ -52,9 +53,7 @@ pub(super) fn flag(text: &str) -> Result<bool, &'static str> {
 }
 
 pub(super) fn account(text: &str) -> Result<String, &'static str> {
-    let is_name = (3..=24).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    if is_name { Ok(text.to_owned()) } else { Err("it must be 3 to 24 lower-case letters and digits") }
+    if is_name(text) { Ok(text.to_owned()) } else { Err("it must be 3 to 24 lower-case letters and digits") }
 }
 
 /// Reads a count that is not zero.

@@ -1,6 +1,7 @@
 //! Where settings come from.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
@@ -52,10 +53,10 @@ pub struct Flags {
     /// lines or json (lines)
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// Connections at once (10000)
+    /// Connections at once, of each address (10000)
     #[arg(long, value_name = "COUNT")]
     pub max_connections: Option<String>,
-    /// Bodies of requests at once (64MiB)
+    /// Bodies of requests at once, of each address (64MiB)
     #[arg(long, value_name = "SIZE")]
     pub body_memory: Option<String>,
     /// For TLS's handshake (10s)
@@ -218,7 +219,7 @@ fn names() -> Vec<&'static str> {
 }
 
 /// Reads the settings. `variable` is asked for variables of the environment.
-pub fn read(flags: Flags, variable: impl Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
+pub fn read(flags: Flags, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, ConfigError> {
     let mut given = Given::default();
     let file = flags.config.clone().or_else(|| variable("TABLE_SERVER_CONFIG").map(PathBuf::from));
     if let Some(file) = file {
@@ -226,8 +227,13 @@ pub fn read(flags: Flags, variable: impl Fn(&str) -> Option<String>) -> Result<C
     }
     for name in names() {
         let of_environment = format!("TABLE_SERVER_{}", name.to_uppercase().replace('-', "_"));
-        if let Some(text) = variable(&of_environment) {
-            given.texts.insert(name, (text, format!("the variable `{of_environment}`")));
+        match variable(&of_environment).map(OsString::into_string) {
+            Some(Ok(text)) => {
+                given.texts.insert(name, (text, format!("the variable `{of_environment}`")));
+            }
+            // What it was meant to say is not guessed, and no default takes its place.
+            Some(Err(_)) => given.refuse(format!("the variable `{of_environment}` is no text in UTF-8")),
+            None => {}
         }
     }
     let secrets = [("key1", &flags.key1), ("key2", &flags.key2), ("postgres", &flags.postgres)];

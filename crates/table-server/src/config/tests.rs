@@ -1,5 +1,6 @@
 //! Settings and their errors.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::Parser;
@@ -7,13 +8,13 @@ use table_core::Durability;
 
 use super::{Config, ConfigError, DatabaseAddress, Flags, WELL_KNOWN_KEY, read};
 
-const KEY: &str = "c2VjcmV0IG9mIG5vYm9keQ==";
+const KEY: &str = "c2VjcmV0IG9mIG5vYm9keSwgb2YgMzIgYnl0ZXMuLi4=";
 
 fn config(flags: &[&str], variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     let flags = Flags::try_parse_from([&["table-server"], flags].concat()).unwrap();
     read(flags, |name| {
         let found = variables.iter().find(|(variable, _)| *variable == name);
-        found.map(|(_, text)| (*text).to_owned())
+        found.map(|(_, text)| (*text).into())
     })
 }
 
@@ -112,7 +113,8 @@ fn all_errors_are_told_at_once_each_with_what_is_right() {
 
 #[test]
 fn a_key_is_no_flag() {
-    for flags in [&["--key1", KEY][..], &["--key1=c2VjcmV0IG9mIG5vYm9keQ=="], &["--key1"]] {
+    for flags in [&["--key1", KEY][..], &["--key1=c2VjcmV0IG9mIG5vYm9keSwgb2YgMzIgYnl0ZXMuLi4="], &["--key1"]]
+    {
         let problems = problems(flags, &[]);
         assert_eq!(problems.len(), 1);
         assert!(
@@ -129,6 +131,9 @@ fn an_account_of_ones_own_has_a_key_of_ones_own() {
     assert_eq!(problems.len(), 1);
     assert!(problems[0].starts_with("account `mine` has no key: give `TABLE_SERVER_KEY1`"), "{problems:?}");
     assert!(config(&["--account=mine"], &[("TABLE_SERVER_KEY1", KEY)]).is_ok());
+    // One that could be guessed is told of with all else, and not when the store is open.
+    let short = config(&[], &[("TABLE_SERVER_KEY2", "c2VjcmV0IG9mIG5vYm9keQ==")]).unwrap_err().0;
+    assert!(short.len() == 1 && short[0].contains("32 to 256 bytes"), "{short:?}");
 }
 
 #[test]
@@ -217,4 +222,16 @@ fn a_database_is_named_by_no_flag_and_never_shown() {
         let error = given(flags, variable).unwrap_err().to_string();
         assert!(error.contains(right) && !error.contains("geheim"), "{error}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_an_error() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let flags = Flags::try_parse_from(["table-server"]).unwrap();
+    let variable =
+        |name: &str| (name == "TABLE_SERVER_DIRECTORY").then(|| OsString::from_vec(vec![b'a', 0xff]));
+    let ConfigError(problems) = read(flags, variable).unwrap_err();
+    assert_eq!(problems, ["the variable `TABLE_SERVER_DIRECTORY` is no text in UTF-8"]);
 }

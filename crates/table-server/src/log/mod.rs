@@ -1,8 +1,7 @@
 //! The log of the binary: what the crate `tracing` is told, on the standard error.
 //!
-//! With `error` it says what failed within the server and what is damaged, with `warn` who was told to come later and which queries
-//! have read a whole table, with `debug` each request. No key, no signature
-//! and no value of an entity is told.
+//! With `error` it says what failed within the server and what is damaged, with `warn` who was told to come later and which
+//! queries have read a whole table, with `debug` each request. No key, no signature and no value of an entity is told.
 
 mod json;
 

@@ -39,7 +39,7 @@ impl Need {
         Self { letters, of, letter: None }
     }
 
-    /// Or this letter of the queue's token.
+    /// Takes this letter of the queue's token, too.
     pub(super) const fn or_of_queue(self, letter: char) -> Self {
         Self { letter: Some(letter), ..self }
     }

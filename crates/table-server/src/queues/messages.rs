@@ -5,6 +5,7 @@ use std::time::Duration;
 use http::{HeaderName, StatusCode};
 use table_core::queue::PopReceipt;
 use table_core::{Error, ErrorKind};
+use table_wire::date;
 
 use super::QueueService;
 use super::call::{Call, Need, seconds, wrong_value};
@@ -12,7 +13,6 @@ use super::texts::{self, MessageText};
 use crate::exchange::Response;
 use crate::fault::Fault;
 use crate::service::answer;
-use crate::wire::properties::rfc_1123;
 
 /// How many messages are received or looked at in one request.
 const MOST: i64 = 32;
@@ -102,7 +102,7 @@ impl QueueService {
         let (receipt, until) = updated.map_err(too_large)?;
         let mut response = answer::empty(StatusCode::NO_CONTENT);
         answer::add(&mut response, RECEIPT, &receipt.to_string());
-        answer::add(&mut response, NEXT_VISIBLE, &rfc_1123(until));
+        answer::add(&mut response, NEXT_VISIBLE, &date::format(until));
         Ok(response)
     }
 

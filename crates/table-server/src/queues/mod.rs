@@ -26,6 +26,7 @@ use self::call::Call;
 use self::operation::operation_of;
 use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, QueueCaller};
+use crate::cors;
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 use crate::ids::RequestIds;
@@ -34,7 +35,7 @@ use crate::records::Records;
 use crate::service::answer;
 use crate::wire::acl::SignedIdentifier;
 use crate::wire::error::{self, Form};
-use crate::wire::{cors, parameters::Parameters};
+use crate::wire::parameters::Parameters;
 
 /// Answers requests over the queues of a store.
 ///
@@ -60,8 +61,7 @@ impl QueueService {
         let done = self.answer(&request, &id).await;
         let mut response = done.unwrap_or_else(|fault| error::response(&fault, Form::Storage, &id));
         answer::add_common(&mut response, &request, &id);
-        // Where the rules can't be read, the answer is as it was, and a browser shows it to no page of another origin.
-        self.add_cors(&request, &mut response).await.ok();
+        cors::add_headers(&self.records, &request, &mut response).await;
         response
     }
 
@@ -69,10 +69,7 @@ impl QueueService {
         let address = Address::parse(request.head.uri.path(), request.header("host"), self.account.name())?;
         let parameters = Parameters::parse(request.head.uri.query().unwrap_or(""))?.in_small_letters()?;
         if request.head.method == Method::OPTIONS {
-            let mut response = answer::empty(http::StatusCode::OK);
-            let rules = self.records.properties().await?.cors;
-            response.headers_mut().extend(cors::preflight(&rules, request)?);
-            return Ok(response);
+            return cors::preflight(&self.records, request).await;
         }
         let caller = self.caller(request, address.resource.queue()).await?;
         let method = match request.head.method.as_str() {
@@ -157,14 +154,6 @@ impl QueueService {
         };
         let policy = policies.iter().find(|policy| policy.id == id).map(SignedIdentifier::policy_of_queue);
         auth::authorize_queue(request, queue, keys, &|_| policy.clone(), Ticks::now())
-    }
-
-    async fn add_cors(&self, request: &Request, response: &mut Response) -> Result<(), Fault> {
-        if request.header("origin").is_some() {
-            let properties = self.records.properties().await?;
-            response.headers_mut().extend(cors::headers(&properties.cors, request));
-        }
-        Ok(())
     }
 }
 

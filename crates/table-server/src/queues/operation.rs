@@ -7,7 +7,7 @@ use crate::exchange::Operation;
 /// Returns the name that the documentation of the protocol has for what a request asks for.
 pub(super) fn operation_of(call: &Call<'_>, resource: &Resource) -> Operation {
     let comp = call.parameters.get("comp");
-    let peeks = call.parameters.get("peekonly").is_some();
+    let peeks = call.get("peekonly") == Some("true");
     Operation(match (resource, call.method, comp) {
         (Resource::Service, "GET", Some("list")) => "ListQueues",
         (Resource::Service, "GET", Some("properties")) => "GetQueueServiceProperties",

@@ -2,9 +2,9 @@
 
 use table_core::queue::{Peeked, PopReceipt, Posted, Received};
 use table_core::{Ticks, Uuid};
+use table_wire::date;
 
 use crate::fault::Fault;
-use crate::wire::properties::rfc_1123;
 use crate::wire::xml::{self, Element, Writer};
 
 /// The longest body that is read: a text of 64 KiB may be some times as long with its escapes.
@@ -79,12 +79,12 @@ impl<'m> MessageText<'m> {
     fn write(&self, writer: &mut Writer) {
         writer.element("QueueMessage", |writer| {
             writer.text("MessageId", &self.id);
-            writer.text("InsertionTime", &rfc_1123(self.sent));
+            writer.text("InsertionTime", &date::format(self.sent));
             // What stays for ever has the end of times.
-            writer.text("ExpirationTime", &rfc_1123(self.expires.unwrap_or(Ticks::MAX)));
+            writer.text("ExpirationTime", &date::format(self.expires.unwrap_or(Ticks::MAX)));
             if let Some(Held { receipt, until }) = &self.held {
                 writer.text("PopReceipt", &receipt.to_string());
-                writer.text("TimeNextVisible", &rfc_1123(*until));
+                writer.text("TimeNextVisible", &date::format(*until));
             }
             writer.optional("DequeueCount", self.count.map(|count| count.to_string()).as_deref());
             writer.optional("MessageText", self.text);

@@ -5,10 +5,10 @@ pub(crate) mod answer;
 mod batch;
 mod call;
 mod change;
-mod cors;
 mod metadata;
 mod opened;
 mod operation;
+mod page;
 mod rows;
 mod tables;
 mod writes;
@@ -27,6 +27,7 @@ use self::opened::OpenedTables;
 use self::operation::operation_of;
 use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, Caller};
+use crate::cors;
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 use crate::ids::RequestIds;
@@ -90,8 +91,7 @@ impl Service {
             Err(fault) => error::response(&fault, error::Form::of(&request), &id),
         };
         answer::add_common(&mut response, &request, &id);
-        // Where the rules can't be read, the answer is as it was, and a browser shows it to no page of another origin.
-        self.add_cors(&request, &mut response).await.ok();
+        cors::add_headers(&self.records, &request, &mut response).await;
         response
     }
 
@@ -99,7 +99,7 @@ impl Service {
         let address = Address::parse(request.head.uri.path(), request.header("host"), self.account.name())?;
         let parameters = Parameters::parse(request.head.uri.query().unwrap_or(""))?;
         if request.head.method == Method::OPTIONS {
-            return self.preflight(request).await;
+            return cors::preflight(&self.records, request).await;
         }
         let caller = self.caller(request).await?;
         let method = headers::method(request);

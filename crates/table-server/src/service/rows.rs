@@ -1,23 +1,21 @@
 //! Entities that are read: one by its keys, and queries.
 
-use std::ops::ControlFlow;
-
 use http::StatusCode;
 use table_core::introspect::KindInfo;
 use table_core::odata::Writer;
-use table_core::query::PageBudget;
 use table_core::{Continuation, Error, ErrorKind, Filter, Query, Tables, prop};
 
 use super::Service;
 use super::answer::{self, CONTINUATION_PARTITION, CONTINUATION_ROW};
 use super::call::Call;
+use super::page::Page;
 use crate::exchange::Response;
 use crate::fault::Fault;
 
-/// How long the text of a page grows, beside its last entity.
-const PAGE_BYTES: usize = 4 << 20;
 /// The header by which a client says that it wants no copies.
 const COPIES: &str = "x-table-copies";
+/// The most names of `$select`: of all properties that an entity can have, and of keys and time.
+const SELECTED: usize = table_core::limits::PROPERTIES + 3;
 /// What stands for the second half of a continuation: the first says all, and clients expect both.
 const NO_ROW: &str = "0";
 
@@ -29,9 +27,10 @@ impl Service {
         table: &str,
         keys: [&str; 2],
     ) -> Result<Response, Fault> {
+        let selected = selected(call)?;
         let read = self.on_table(call, table, |table| {
             let [partition_key, row_key] = keys.map(str::to_owned);
-            let writer = writer(call, table.name());
+            let writer = writer(call, table.name(), selected.as_deref());
             async move {
                 let found = table.read(move |table| {
                     let mut text = Vec::with_capacity(512);
@@ -51,40 +50,20 @@ impl Service {
 
     /// Answers with a page of what a query finds.
     pub(super) async fn query_entities(&self, call: &Call<'_>, table: &str) -> Result<Response, Fault> {
-        let mut query = query_of(call)?;
+        let selected = selected(call)?;
+        let mut query = query_of(call, selected.as_deref())?;
         if call.request.header(COPIES).is_some_and(|text| text.trim().eq_ignore_ascii_case("hide")) {
             query = self.without_copies(query, table).await?;
         }
         let size = page_size(call)?;
-        // A page of none is asked for as one of one, so that it is refused as others are.
-        let budget = PageBudget::new(size.max(1)).time(self.settings.read_time);
         // Clients send it empty where there was none.
         let after = call.parameters.get("NextPartitionKey").filter(|text| !text.is_empty());
         let after = after.map(str::parse::<Continuation>).transpose()?;
         let read = self.on_table(call, table, |table| {
             let (query, after) = (query.clone(), after.clone());
-            let writer = writer(call, table.name());
-            async move {
-                let read = table.read(move |table| {
-                    let mut text = Vec::with_capacity(4096);
-                    let mut page = writer.page(&mut text);
-                    let next = table.page_with(&query, budget, after.as_ref(), |row| {
-                        if size == 0 {
-                            return Ok(ControlFlow::Break(()));
-                        }
-                        page.entity(row)?;
-                        let is_full = page.bytes() >= PAGE_BYTES;
-                        Ok::<_, Error>(if is_full {
-                            ControlFlow::Break(())
-                        } else {
-                            ControlFlow::Continue(())
-                        })
-                    })?;
-                    page.finish();
-                    Ok((text, next))
-                });
-                read.await
-            }
+            let writer = writer(call, table.name(), selected.as_deref());
+            let page = Page { query, writer, size, time: self.settings.read_time };
+            page.read(table, after)
         });
         let (text, next) = read.await?;
         let mut response = answer::json(StatusCode::OK, text, call.metadata);
@@ -107,30 +86,34 @@ impl Service {
 }
 
 /// Returns what writes the entities of a table, as far as they were asked for.
-fn writer(call: &Call<'_>, table: &str) -> Writer {
+fn writer(call: &Call<'_>, table: &str, selected: Option<&[&str]>) -> Writer {
     let writer = call.writer(table);
-    match selected(call) {
-        Some(names) => writer.select(names),
+    match selected {
+        Some(names) => writer.select(names.iter().copied()),
         None => writer,
     }
 }
 
-fn query_of(call: &Call<'_>) -> Result<Query, Fault> {
+fn query_of(call: &Call<'_>, selected: Option<&[&str]>) -> Result<Query, Fault> {
     let mut query = Query::new();
     if let Some(filter) = call.parameters.get("$filter").filter(|text| !text.trim().is_empty()) {
         query = query.filter(Filter::parse(filter)?);
     }
-    if let Some(names) = selected(call) {
-        query = query.select(names);
+    if let Some(names) = selected {
+        query = query.select(names.iter().copied());
     }
     Ok(query)
 }
 
-/// Returns the names of `$select`; `None` if all properties are wanted.
-fn selected<'c>(call: &'c Call<'_>) -> Option<Vec<&'c str>> {
-    let names = call.parameters.get("$select")?.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let names: Vec<_> = names.collect();
-    (!names.is_empty() && !names.contains(&"*")).then_some(names)
+/// Returns the names of `$select`; `None` if all properties are wanted. More than an entity can have are refused: each is
+/// compared with all before it.
+fn selected<'c>(call: &'c Call<'_>) -> Result<Option<Vec<&'c str>>, Fault> {
+    let Some(text) = call.parameters.get("$select") else { return Ok(None) };
+    let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.len() > SELECTED {
+        return Err(Fault::invalid_input(format!("`$select` names at most {SELECTED} properties.")));
+    }
+    Ok((!names.is_empty() && !names.contains(&"*")).then_some(names))
 }
 
 /// Returns how many entities or tables an answer may have: none, as the service takes it, if the sender says 0. Such an answer

@@ -70,7 +70,7 @@ fn read_with(bytes: &[u8], letters: &str) -> Result<Vec<SignedIdentifier>, Fault
     }
     let root = Element::read(bytes, "SignedIdentifiers")?;
     if root.children.len() > MOST {
-        return Err(xml::invalid(&format!("a table has at most {MOST} policies")));
+        return Err(xml::invalid(&format!("there are at most {MOST} policies")));
     }
     let mut ids = HashSet::new();
     let read = root.children.iter().map(|element| {

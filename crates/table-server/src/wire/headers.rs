@@ -35,11 +35,11 @@ pub fn if_match(header: Option<&str>) -> Result<Option<IfMatch>, Fault> {
 /// What a sender prefers as the answer to an insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefer {
-    /// He does not say.
+    /// No preference is said.
     Nothing,
-    /// The entity.
+    /// The entity is to be in the answer.
     Content,
-    /// No entity.
+    /// No entity is to be in it.
     NoContent,
 }
 
@@ -68,7 +68,7 @@ impl Prefer {
 /// Returns how much metadata an answer has: by `$format`, else by `Accept`, whose first type of JSON counts.
 pub fn metadata(accept: Option<&str>, format: Option<&str>) -> Result<Metadata, Fault> {
     let Some(text) = format.or(accept) else { return Ok(Metadata::Minimal) };
-    let types = text.split(',').filter_map(|media| {
+    let mut types = text.split(',').filter_map(|media| {
         let mut parts = media.split(';').map(|part| part.trim().to_ascii_lowercase());
         let name = parts.next()?;
         if !matches!(name.as_str(), "application/json" | "json" | "*/*" | "application/*" | "") {
@@ -82,7 +82,6 @@ pub fn metadata(accept: Option<&str>, format: Option<&str>) -> Result<Metadata, 
             Some(_) => None,
         }
     });
-    let mut types = types;
     match types.next() {
         Some(level) => Ok(level),
         // XML is what clients ask for who take the properties of the service; those have no levels.

@@ -4,6 +4,10 @@ use table_wire::percent;
 
 use crate::fault::Fault;
 
+/// The most parameters of a query: clients send a dozen. Each is compared with all before it, before the sender is
+/// authenticated.
+const MOST: usize = 100;
+
 /// The parameters of a query, decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(Vec<(String, String)>);
@@ -40,6 +44,10 @@ impl Parameters {
 
 /// Adds a parameter; two of a name could be read as one by what checks and as the other by what acts.
 fn add(name: String, value: String, all: &mut Vec<(String, String)>) -> Result<(), Fault> {
+    if all.len() == MOST {
+        let text = format!("The query has more than {MOST} parameters.");
+        return Err(Fault::new(400, "InvalidQueryParameterValue", text));
+    }
     if all.iter().any(|(other, _)| *other == name) {
         let text = format!("The query parameter `{}` is there twice.", name.escape_debug());
         return Err(Fault::new(400, "InvalidQueryParameterValue", text));
@@ -60,5 +68,14 @@ mod tests {
         let twice = Parameters::parse("tn=a&%74n=b").unwrap_err();
         assert_eq!((twice.status, &*twice.code), (400, "InvalidQueryParameterValue"));
         assert_eq!(Parameters::parse("a=%").unwrap_err().code, "InvalidUri");
+    }
+
+    #[test]
+    fn there_are_at_most_a_hundred_parameters() {
+        let many =
+            |count: usize| (0..count).map(|number| format!("p{number}=1")).collect::<Vec<_>>().join("&");
+        assert!(Parameters::parse(&many(100)).is_ok());
+        let refused = Parameters::parse(&many(101)).unwrap_err();
+        assert_eq!((refused.status, &*refused.code), (400, "InvalidQueryParameterValue"));
     }
 }

@@ -1,6 +1,7 @@
 //! The properties of the service, and its statistics, as XML.
 
 use table_core::Ticks;
+use table_wire::date;
 
 use super::xml::{self, Element, Writer};
 use crate::fault::Fault;
@@ -240,31 +241,10 @@ pub fn stats(now: Ticks) -> Vec<u8> {
     writer.element("StorageServiceStats", |writer| {
         writer.element("GeoReplication", |writer| {
             writer.text("Status", "live");
-            writer.text("LastSyncTime", &rfc_1123(now));
+            writer.text("LastSyncTime", &date::format(now));
         });
     });
     writer.finish()
-}
-
-/// Returns a time in the form of headers, to the second.
-pub(crate) fn rfc_1123(time: Ticks) -> String {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-    let text = time.to_string();
-    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    // The first day that can be counted was a Monday.
-    let day = usize::try_from(time.get() / 864_000_000_000 % 7).unwrap_or_default();
-    let month = part(5..7).parse::<usize>().unwrap_or_default().saturating_sub(1);
-    let name = |names: &[&'static str], at: usize| names.get(at).copied().unwrap_or_default();
-    format!(
-        "{}, {} {} {} {} GMT",
-        name(&DAYS, day),
-        part(8..10),
-        name(&MONTHS, month),
-        part(0..4),
-        part(11..19)
-    )
 }
 
 #[cfg(test)]
@@ -358,7 +338,5 @@ mod tests {
             text.contains("<Status>live</Status><LastSyncTime>Sat, 28 Nov 2026 03:20:09 GMT</LastSyncTime>"),
             "{text}"
         );
-        assert_eq!(rfc_1123(Ticks::UNIX_EPOCH), "Thu, 01 Jan 1970 00:00:00 GMT");
-        assert_eq!(rfc_1123(Ticks::MIN), "Mon, 01 Jan 0001 00:00:00 GMT");
     }
 }

@@ -49,6 +49,27 @@ async fn a_connection_on_which_nothing_is_asked_is_closed_before_and_after_a_req
 }
 
 #[tokio::test]
+async fn the_beginning_of_a_request_behind_another_is_waited_for_and_not_for_ever() {
+    let server = Running::start(short(), echo).await;
+    let both = b"GET /a HTTP/1.1\r\nhost: x\r\n\r\nGET /b HT";
+    for is_sent in [true, false] {
+        let mut stream = server.connect().await;
+        stream.write_all(both).await.unwrap();
+        assert!(answer(&mut stream).await.contains("GET /a 0 "));
+        let began = Instant::now();
+        // Longer than a connection keeps its buffers at rest.
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        if is_sent {
+            stream.write_all(b"TP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            assert!(answer(&mut stream).await.contains("GET /b 0 "));
+        }
+        assert_eq!(rest(&mut stream).await, "");
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+    assert_eq!(server.counters.timeouts(), 1);
+}
+
+#[tokio::test]
 async fn a_body_that_does_not_come_is_a_408() {
     let server = Running::start(short(), echo).await;
     let began = Instant::now();

@@ -64,4 +64,6 @@ fn keys_are_exchanged_under_load_and_stay_exchanged() {
     let server = Running::start(directory.path(), &[]);
     assert_eq!([&first, &second].map(|key| status(&server, key)), [200, 200]);
     assert_eq!(status(&server, KEY), 403);
+    // The key that all know is not good any more, so clients are not told it.
+    assert!(!server.connection_string.contains("AccountKey="), "{}", server.connection_string);
 }

@@ -146,6 +146,16 @@ fn shared_keys_sign_what_queues_sign() {
     assert_eq!(sent(&length, "visibilitytimeout=2&messagettl=60"), 403);
     assert_eq!(sent(&length, "visibilitytimeout=1"), 403);
     assert_eq!(sent("", "visibilitytimeout=1&messagettl=60"), 403);
+    // An empty header of the service's own says no time, so the other one is signed: what is not signed could be sent again at
+    // any time.
+    let date = crate::signing::date();
+    let at = |signed: &str| {
+        let text = format!("GET\n\n\n{signed}\nx-ms-date:\n/acme/acme/hires/messages");
+        let authorization = format!("SharedKeyLite acme:{}", key().sign(&text));
+        let headers = [("x-ms-date", ""), ("date", &*date), ("authorization", &*authorization)];
+        client.send_as_it_is("GET", "/acme/hires/messages", &headers, "").status()
+    };
+    assert_eq!((at(""), at(&date)), (403, 200));
     // What tables sign opens no queue.
     let (date, authorization) = crate::signing::signed("acme", crate::client::KEY, "/acme/hires/messages");
     let headers = [("x-ms-date", &*date), ("authorization", &*authorization)];

@@ -25,7 +25,12 @@ fn a_message_is_received_once_until_it_shows_again() {
     assert_eq!(received.all("InsertionTime"), put.all("InsertionTime"));
     assert_eq!(received.all("ExpirationTime"), put.all("ExpirationTime"));
     assert_ne!(received.all("PopReceipt"), put.all("PopReceipt"));
-    assert!(client.get(MESSAGES).all("MessageId").is_empty());
+    for (query, operation) in
+        [("", "GetMessages"), ("?peekonly=false", "GetMessages"), ("?peekonly=true", "PeekMessages")]
+    {
+        let none = client.get(&format!("{MESSAGES}{query}"));
+        assert_eq!((none.operation(), none.all("MessageId").len()), (operation, 0), "{query}");
+    }
     std::thread::sleep(Duration::from_millis(1_050));
     // Nobody else has it, so its receipt is good.
     let deleted = client.send("DELETE", &received.address(), &[], "");

@@ -43,10 +43,7 @@ impl Client {
 
     /// Sends a request that the account's key has signed.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let (date, authorization) = signed(ACCOUNT, KEY, path);
-        let mut all = vec![("x-ms-date", &*date), ("authorization", &*authorization)];
-        all.extend(headers);
-        self.send_as_it_is(method, path, &all, body)
+        self.ask(signed_request(method, path, headers, body))
     }
 
     /// Sends a request without a signature.
@@ -57,13 +54,7 @@ impl Client {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let mut request = http::Request::builder().method(method).uri(path).header("host", "127.0.0.1:10002");
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let (head, ()) = request.body(()).unwrap().into_parts();
-        let request = Request { head, body: Bytes::copy_from_slice(body.as_bytes()), peer: Peer::LOCAL };
-        self.ask(request)
+        self.ask(request(method, path, headers, body))
     }
 
     /// Sends a request with a token in its query.
@@ -105,6 +96,23 @@ impl Client {
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.send("POST", path, &[], body)
     }
+}
+
+/// Returns a request that the account's key has signed.
+pub(crate) fn signed_request(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Request {
+    let (date, authorization) = signed(ACCOUNT, KEY, path);
+    let mut all = vec![("x-ms-date", &*date), ("authorization", &*authorization)];
+    all.extend(headers);
+    request(method, path, &all, body)
+}
+
+fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Request {
+    let mut request = http::Request::builder().method(method).uri(path).header("host", "127.0.0.1:10002");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let (head, ()) = request.body(()).unwrap().into_parts();
+    Request { head, body: Bytes::copy_from_slice(body.as_bytes()), peer: Peer::LOCAL }
 }
 
 /// A server spawns what it answers.

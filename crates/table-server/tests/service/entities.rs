@@ -1,10 +1,13 @@
 //! Entities: written one by one, read, queried.
 
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
+use table_core::{Batch, DynamicEntity};
 use table_server::service::Settings;
 
-use crate::client::Client;
+use crate::client::{Client, signed_request};
 
 /// Reads all pages of a query, and returns how many entities each has.
 fn pages(client: &Client, query: &str) -> Vec<usize> {
@@ -114,4 +117,45 @@ fn a_page_ends_early_where_it_is_large_or_slow_and_goes_on() {
     }
     let sizes = pages(&client, "/acme/Company()");
     assert!(sizes.len() >= 3 && sizes.iter().sum::<usize>() == 3, "{sizes:?}");
+}
+
+#[test]
+fn a_query_that_reads_many_rows_leaves_its_thread_to_others_and_finds_the_same() {
+    const ROWS: i32 = 5_000;
+    let client = Client::new();
+    let table = client.store.create_table("Company").unwrap();
+    for hundred in 0..ROWS / 100 {
+        let rows = (hundred * 100..).take(100);
+        let entities = rows.map(|row| DynamicEntity::new("p", format!("{row:04}")).with("Number", row));
+        entities.fold(table.batch("p"), Batch::insert).commit().unwrap();
+    }
+    let is_at_once = |query: &str| {
+        let call = client.service.call(signed_request("GET", &format!("/acme/Company()?{query}"), &[], ""));
+        pin!(call).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    };
+    // The first request opens the table, on a thread of its own.
+    client.get("/acme/Company()?$top=1");
+    for query in ["$filter=PartitionKey%20eq%20'p'%20and%20RowKey%20eq%20'4999'", "$top=1000"] {
+        assert!(is_at_once(query), "{query}");
+    }
+    // The other thread may be done before it is asked.
+    let long = format!("$filter={}", vec!["Number%20eq%20-1"; 300].join("%20or%20"));
+    assert!((0..20).any(|_| !is_at_once(&long)));
+
+    let found = |query: &str| -> Vec<i64> {
+        let page = client.get(&format!("/acme/Company()?{query}"));
+        assert_eq!((page.status(), page.header("x-ms-continuation-nextpartitionkey")), (200, ""));
+        page.json()["value"].as_array().unwrap().iter().map(|row| row["Number"].as_i64().unwrap()).collect()
+    };
+    for numbers in [&[][..], &[7], &[4_999], &[3, 1_999, 2_047, 2_048, 2_049, 4_000]] {
+        let terms: Vec<_> = numbers.iter().chain(&[-1]).map(|one| format!("Number%20eq%20{one}")).collect();
+        assert_eq!(found(&format!("$filter={}", terms.join("%20or%20"))), numbers);
+    }
+    // A full page is followed by one that goes on behind it.
+    let query = "$filter=Number%20ge%201500";
+    let first = client.get(&format!("/acme/Company()?{query}"));
+    assert_eq!(first.json()["value"].as_array().unwrap().len(), 1_000);
+    let next = first.header("x-ms-continuation-nextpartitionkey");
+    let second = client.get(&format!("/acme/Company()?{query}&NextPartitionKey={next}&NextRowKey=0"));
+    assert_eq!(second.json()["value"][0]["Number"], 2_500);
 }

@@ -50,6 +50,17 @@ fn long_queries_are_answered() {
 }
 
 #[test]
+fn as_many_properties_are_selected_as_an_entity_has() {
+    let client = client();
+    client.post("/acme/Company", r#"{"PartitionKey":"p","RowKey":"r","A0":1}"#);
+    let names = |count: usize| (0..count).map(|number| format!("A{number}")).collect::<Vec<_>>().join(",");
+    for resource in ["Company()", "Company(PartitionKey='p',RowKey='r')"] {
+        let select = |count| client.get(&format!("/acme/{resource}?$select={}", names(count))).refusal().0;
+        assert_eq!((select(255), select(256)), (200, 400), "{resource}");
+    }
+}
+
+#[test]
 fn requests_of_no_resource_are_refused() {
     let client = client();
     for (method, address) in [

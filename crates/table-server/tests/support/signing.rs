@@ -22,11 +22,7 @@ pub(crate) fn authorization(key: &AccountKey, account: &str, date: &str, path: &
 
 /// Returns the date of now, as HTTP has it.
 pub(crate) fn date() -> String {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let now = Ticks::now().to_string();
-    let month = MONTHS[now[5..7].parse::<usize>().unwrap() - 1];
-    format!("Sat, {} {month} {} {} GMT", &now[8..10], &now[..4], &now[11..19])
+    table_wire::date::format(Ticks::now())
 }
 
 /// Returns the date of now and the text of the header `Authorization`, by the short scheme of queues, for a request with these
