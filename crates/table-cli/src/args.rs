@@ -38,10 +38,25 @@ pub(crate) struct Options {
     #[arg(id = "global-keys", long = "keys", global = true, value_name = "FILE", hide = true)]
     pub(crate) keys: Option<PathBuf>,
     /// How to print
-    #[arg(id = "global-format", long = "format", global = true, value_enum, hide = true)]
+    #[arg(
+        id = "global-format",
+        long = "format",
+        global = true,
+        value_enum,
+        value_name = "FORMAT",
+        hide = true
+    )]
     pub(crate) format: Option<Format>,
     /// How to print what went wrong
-    #[arg(id = "global-errors", long = "errors", global = true, value_enum, default_value_t = ErrorFormat::Text, hide = true)]
+    #[arg(
+        id = "global-errors",
+        long = "errors",
+        global = true,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t = ErrorFormat::Text,
+        hide = true
+    )]
     pub(crate) errors: ErrorFormat,
     /// No progress and no remarks: the output and errors alone
     #[arg(id = "global-quiet", long = "quiet", global = true, hide = true)]

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use table_core::typed::InOneTable;
 
 use crate::args::{Args, ErrorFormat};
@@ -37,9 +38,9 @@ impl Cli {
 
     /// Adds a kind of entities by its struct.
     ///
-    /// A store notes of a kind what `tables put` needs to keep its copies, but for what only code says: an index with `when`,
-    /// or a part of a type of one's own. A program that adds the struct writes those entities, too, and goes on with jobs over
-    /// them.
+    /// A store notes of a kind what `tables put` needs to keep its copies, and `tables repair` to mend them, but for what only
+    /// code says: an index with `when`, or a part of a type of one's own. A program that adds the struct writes those entities,
+    /// too, and goes on with jobs over them.
     ///
     /// ```no_run
     /// use std::process::ExitCode;
@@ -106,14 +107,34 @@ impl Cli {
         err: &mut dyn Write,
         terminals: Terminals,
     ) -> Exit {
-        let matches = help::command().try_get_matches_from(arguments);
+        let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+        let matches = help::command().try_get_matches_from(&arguments);
         let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
             Ok(args) => args,
             // Help and the version are no mistakes, and go where output goes.
             Err(error) => {
+                if error.use_stderr() && asks_for_json(&arguments) {
+                    let failure = Failure::Usage(error.render().to_string().trim_end().to_owned());
+                    drop(writeln!(err, "{}", failure.to_json()));
+                    return Exit::Usage;
+                }
                 let text = error.render();
                 let sink: &mut dyn Write = if error.use_stderr() { err } else { out };
-                drop(write!(sink, "{text}").and_then(|()| sink.flush()));
+                // Where no command is named, all of them help more than a sentence.
+                let text = match error.kind() {
+                    ErrorKind::MissingSubcommand => help::command().render_help(),
+                    _ => text,
+                };
+                drop(write!(sink, "{text}"));
+                if error.kind() == ErrorKind::InvalidSubcommand {
+                    drop(write!(sink, "\n{}\n", help::UNKNOWN));
+                }
+                if error.use_stderr()
+                    && let Some(examples) = help::examples_for(&arguments)
+                {
+                    drop(write!(sink, "\n{examples}\n"));
+                }
+                drop(sink.flush());
                 return if error.use_stderr() { Exit::Usage } else { Exit::Done };
             }
         };
@@ -127,6 +148,12 @@ impl Cli {
     }
 }
 
+/// Returns whether a command line that can't be read asks for errors as JSON.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    let is_it = |pair: &[OsString]| matches!(pair, [name, value] if name == "--errors" && value == "json");
+    arguments.iter().any(|word| word == "--errors=json") || arguments.windows(2).any(is_it)
+}
+
 /// Prints what is left to be printed, and why the command failed if it did.
 pub(crate) fn report(
     session: &mut Session<'_>,
@@ -135,8 +162,12 @@ pub(crate) fn report(
     err: &mut dyn Write,
 ) -> Exit {
     // What was printed before a failure stands before its message.
-    let flushed = session.output().flush().map_err(Failure::Output);
-    let done = done.and_then(|exit| flushed.map(|()| exit));
+    let flushed = session.output().end().map_err(Failure::Output);
+    let done = match (done, flushed) {
+        // Who reads no further is told by the code what the command came to all the same.
+        (Ok(exit), Err(failure)) if failure.is_closed_pipe() => Ok(exit),
+        (done, flushed) => done.and_then(|exit| flushed.map(|()| exit)),
+    };
     let notes = session.take_notes();
     if !session.options().quiet {
         for note in notes {

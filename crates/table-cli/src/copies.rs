@@ -174,6 +174,24 @@ impl<'k> WholeEntity<'k> {
         })
     }
 
+    /// Returns whether the entity has a copy at these keys; `None` where only its struct, or the keys of the store, say which keys
+    /// a copy has.
+    pub(crate) fn lies_at(&self, index: &IndexInfo, at: (&str, &str)) -> Option<bool> {
+        let keys = self.kind.keys(Some(&index.name)).ok()?;
+        let mut values = Vec::new();
+        for field in keys.fields() {
+            if field.each {
+                return None;
+            }
+            // Without the value there is no row.
+            let Some(value) = self.get(&field.name) else { return Some(false) };
+            values.push((field.name, value.clone()));
+        }
+        let given: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let (partition, row) = keys.print(&given).ok()?;
+        Some((&*partition, &*row) == at)
+    }
+
     fn compared(&self, index: &IndexInfo, row: Option<&DesignRow>, copy: Option<DynamicEntity>) -> Agreement {
         let Some(copy) = copy else {
             if index.sparse {

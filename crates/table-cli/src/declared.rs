@@ -4,7 +4,9 @@
 //! which entities an index with `when` has, and what a part of a user's type prints. A program that gives its structs to
 //! [`Cli::kind`](crate::Cli::kind) has that code.
 
+use std::fmt;
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use table_core::schema::Schema;
 use table_core::typed::{CopyReport, InOneTable};
@@ -14,6 +16,9 @@ use table_core::{__private, DynamicEntity, Entity, EntitySet, IfMatch, Result, S
 pub(crate) trait Declared {
     /// Returns the declaration.
     fn schema(&self) -> &'static Schema;
+
+    /// Adds an entity by its properties; there must be none of its keys.
+    fn insert(&self, store: &Tables, entity: &DynamicEntity) -> Result<()>;
 
     /// Adds an entity by its properties, or puts it in the place of the one there.
     fn put(&self, store: &Tables, entity: &DynamicEntity) -> Result<()>;
@@ -37,6 +42,24 @@ pub(crate) trait Declared {
     fn open(&self, store: &Tables) -> Result<()>;
 }
 
+impl fmt::Debug for dyn Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.schema().kind)
+    }
+}
+
+/// The kinds of a program.
+pub(crate) type Structs = Rc<[Box<dyn Declared>]>;
+
+/// Returns the kind of this name in a table, if the program has its struct.
+pub(crate) fn find<'s>(structs: &'s Structs, table: &str, kind: &str) -> Option<&'s dyn Declared> {
+    let mut all = structs.iter().map(|known| &**known);
+    all.find(|known| {
+        let schema = known.schema();
+        schema.table().eq_ignore_ascii_case(table) && schema.kind == kind
+    })
+}
+
 /// A struct.
 pub(crate) struct Kind<E>(PhantomData<fn() -> E>);
 
@@ -55,6 +78,10 @@ impl<E: InOneTable> Kind<E> {
 impl<E: InOneTable> Declared for Kind<E> {
     fn schema(&self) -> &'static Schema {
         E::SCHEMA
+    }
+
+    fn insert(&self, store: &Tables, entity: &DynamicEntity) -> Result<()> {
+        Self::set(store)?.insert_any(entity).map(drop)
     }
 
     fn put(&self, store: &Tables, entity: &DynamicEntity) -> Result<()> {

@@ -1,10 +1,12 @@
 //! The help of `tables` itself: the commands by what they are for, and the options that all of them take, on one screen.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::CommandFactory;
 
 use crate::args::Args;
+use crate::examples;
 use crate::failure::Failure;
 
 /// The commands, by what they are for.
@@ -30,6 +32,10 @@ Options of every command:
   --quiet          No bar of progress, and no remarks
 ";
 
+/// What helps where a command is not known.
+pub(crate) const UNKNOWN: &str =
+    "`tables commands` lists the commands; `serve` and `studio` are features of the build.";
+
 /// What stands below the help of each command.
 const AFTER: &str =
     "--store, --write, --keys, --format, --errors and --quiet go with every command: tables --help";
@@ -39,16 +45,46 @@ pub(crate) fn command() -> clap::Command {
     let command = Args::command();
     let text = screen(&command);
     let add = |command: clap::Command| {
-        let own = command.get_after_help().map(|own| format!("{own}\n")).unwrap_or_default();
+        let command = with_examples(command, "");
+        let own = command.get_after_help().map(|own| format!("{own}\n\n")).unwrap_or_default();
         command.after_help(format!("{own}{AFTER}"))
     };
     command.override_help(text).mut_subcommands(add)
 }
 
+/// Adds the examples of a command to its help, and those of the commands below it to theirs. `above` are the words before its
+/// name.
+fn with_examples(command: clap::Command, above: &str) -> clap::Command {
+    let words = format!("{above}{}", command.get_name());
+    let below = format!("{words} ");
+    let command = command.mut_subcommands(|command| with_examples(command, &below));
+    let Some(text) = shown(&words) else { return command };
+    let own = command.get_after_help().map(|own| format!("\n\n{own}")).unwrap_or_default();
+    command.after_help(format!("{text}{own}"))
+}
+
+/// Returns the examples of a command as its help shows them.
+fn shown(words: &str) -> Option<String> {
+    let lines = examples::of(words);
+    let title = if lines.len() == 1 { "Example:" } else { "Examples:" };
+    (!lines.is_empty()).then(|| format!("{title}\n  {}", lines.join("\n  ")))
+}
+
+/// Returns examples of the command that these arguments name, for who has given it others than it takes.
+pub(crate) fn examples_for(arguments: &[OsString]) -> Option<String> {
+    let command = Args::command();
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let found = words.find_map(|word| command.find_subcommand(word))?;
+    let below = words.find_map(|word| found.find_subcommand(word));
+    let of_both = below.map(|below| format!("{} {}", found.get_name(), below.get_name()));
+    of_both.as_deref().and_then(shown).or_else(|| shown(found.get_name()))
+}
+
 /// Returns the command line with the options that every command takes shown with each: for pages and scripts, which are read
 /// command by command.
 pub(crate) fn whole_command() -> clap::Command {
-    let mut command = Args::command().mut_args(|argument| argument.hide(false));
+    let command = Args::command().mut_args(|argument| argument.hide(false));
+    let mut command = command.mut_subcommands(|command| with_examples(command, ""));
     command.build();
     command
 }

@@ -1,6 +1,6 @@
 //! Which entity a copy is of, by its keys and by what it holds.
 
-use table_core::introspect::{KindInfo, RowOf};
+use table_core::introspect::KindInfo;
 use table_core::{DynamicEntity, DynamicTable, Value};
 
 use crate::failure::Failure;
@@ -34,35 +34,4 @@ pub(crate) fn entity_of(
     let printed = keys.print(&given);
     let located = |error: table_core::Error| error.partition(copy.partition_key()).row(copy.row_key());
     Ok(Some(printed.map_err(located).map_err(|error| error.table(table.name()))?))
-}
-
-/// Returns whether an entity has a copy at these keys of a table, as far as its own row says.
-pub(crate) fn has_copy_at(
-    kind: &KindInfo,
-    table: &DynamicTable,
-    entity: &DynamicEntity,
-    at: (&str, &str),
-) -> bool {
-    let mut values: Vec<_> =
-        entity.properties().map(|(name, value)| (name.to_owned(), value.clone())).collect();
-    if let Ok(own) = kind.keys(None) {
-        values.extend(own.read(entity.partition_key(), entity.row_key()).into_iter().flatten());
-    }
-    kind.rows().into_iter().any(|row| {
-        let RowOf::Index(index) = row else { return false };
-        let is_here = kind
-            .indexes()
-            .iter()
-            .any(|known| known.name == index && known.table.eq_ignore_ascii_case(table.name()));
-        let Some(keys) = kind.keys(Some(&index)).ok().filter(|_| is_here) else { return false };
-        let fields = keys.fields();
-        let mut given: Vec<(&str, Value)> = Vec::new();
-        for (name, value) in &values {
-            let is_new = given.iter().all(|(known, _)| known != name);
-            if is_new && fields.iter().any(|field| field.name == *name) {
-                given.push((name, value.clone()));
-            }
-        }
-        keys.print(&given).is_ok_and(|(partition, row)| (&*partition, &*row) == at)
-    })
 }

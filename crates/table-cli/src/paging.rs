@@ -1,11 +1,15 @@
 //! Rows page by page, each in a snapshot of its own that has gone before they are printed: so a reader that waits, or a long
 //! list, keeps nothing from being used again in a store that others write to.
 
+use std::fmt;
 use std::ops::{Bound, ControlFlow};
+use std::str::FromStr;
 use std::time::Duration;
 
 use table_core::query::PageBudget;
 use table_core::{Continuation, DynamicEntity, DynamicTable, Error, ErrorKind, Query, Result};
+
+use crate::data::blobs::{hex, unhex};
 
 /// The most rows that are held at one time.
 const ROWS: usize = 1_000;
@@ -13,6 +17,54 @@ const ROWS: usize = 1_000;
 const BYTES: usize = 4 << 20;
 /// How long a snapshot is kept.
 const SNAPSHOT: Duration = Duration::from_millis(500);
+
+/// So many characters of a key an error shows at least.
+const SHOWN: usize = 200;
+
+/// What a place behind a row begins with.
+const BEHIND: &str = "behind";
+
+/// Where a page begins.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Where another page of the query ended.
+    Token(Continuation),
+    /// Behind a row: pages have no tokens of the query any more once a row of it could not be read.
+    Behind(String, String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token(token) => write!(f, "{token}"),
+            Self::Behind(partition, row) => {
+                write!(f, "{BEHIND}.{}.{}", hex(partition.as_bytes()), hex(row.as_bytes()))
+            }
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let key = |text: &str| unhex(text).and_then(|bytes| String::from_utf8(bytes).ok());
+        let mut words = text.split('.');
+        if let (Some(BEHIND), Some(partition), Some(row), None) =
+            (words.next(), words.next(), words.next(), words.next())
+            && let (Some(partition), Some(row)) = (key(partition), key(row))
+        {
+            return Ok(Self::Behind(partition, row));
+        }
+        text.parse().map(Self::Token)
+    }
+}
+
+/// Returns the keys of the row that an error is about, if it has them whole.
+pub(crate) fn whole_keys(error: &Error) -> Option<(&str, &str)> {
+    let keys = error.partition_key().zip(error.row_key());
+    keys.filter(|(partition, row)| [partition, row].iter().all(|key| key.chars().count() < SHOWN))
+}
 
 /// A row, or what is known of one that can't be read.
 pub(crate) enum Found {
@@ -33,6 +85,8 @@ pub(crate) struct Pages<'q> {
     query: Query,
     is_reverse: bool,
     after: Option<Continuation>,
+    /// The last row that was met, once the query has been bounded behind one.
+    behind: Option<(String, String)>,
     is_over: bool,
     /// Why the rows end, once those before have been given.
     failed: Option<Error>,
@@ -43,18 +97,31 @@ pub(crate) struct Pages<'q> {
 impl<'q> Pages<'q> {
     /// Begins at the first row.
     pub(crate) fn new(table: &'q DynamicTable, query: &Query) -> Self {
-        let query = query.clone();
-        Self { table, query, is_reverse: false, after: None, is_over: false, failed: None, skipped: None }
-    }
-
-    /// Begins behind a place.
-    pub(crate) fn after(self, after: Option<Continuation>) -> Self {
-        Self { after, ..self }
+        Self {
+            table,
+            query: query.clone(),
+            is_reverse: false,
+            after: None,
+            behind: None,
+            is_over: false,
+            failed: None,
+            skipped: None,
+        }
     }
 
     /// Reads from the last row to the first.
     pub(crate) fn reverse(self) -> Self {
         Self { query: self.query.rev(), is_reverse: !self.is_reverse, ..self }
+    }
+
+    /// Begins behind a place, in the direction that was given before.
+    pub(crate) fn after(mut self, place: Option<Place>) -> Self {
+        match place {
+            None => {}
+            Some(Place::Token(token)) => self.after = Some(token),
+            Some(Place::Behind(partition, row)) => self.go_behind((partition, row)),
+        }
+        self
     }
 
     /// Returns the rows of the next page, at most so many; `None` when there are no more. A page may be empty.
@@ -77,6 +144,9 @@ impl<'q> Pages<'q> {
             Ok(next) => {
                 self.is_over = next.is_none();
                 self.after = next;
+                if let (Some(behind), Some(Found::Row(last))) = (&mut self.behind, rows.last()) {
+                    *behind = (last.partition_key().to_owned(), last.row_key().to_owned());
+                }
             }
             Err(error) => match self.skip(error) {
                 Ok(unreadable) => rows.push(Found::Unreadable(unreadable)),
@@ -89,8 +159,14 @@ impl<'q> Pages<'q> {
     }
 
     /// Returns where the next page would begin, if there is more.
-    pub(crate) fn rest(&self) -> Option<&Continuation> {
-        if self.is_over { None } else { self.after.as_ref() }
+    pub(crate) fn rest(&self) -> Option<Place> {
+        if self.is_over {
+            return None;
+        }
+        match &self.behind {
+            Some((partition, row)) => Some(Place::Behind(partition.clone(), row.clone())),
+            None => self.after.clone().map(Place::Token),
+        }
     }
 
     /// Goes on behind a row that can't be read, if that is what the error says.
@@ -99,8 +175,8 @@ impl<'q> Pages<'q> {
         let may_be_of_a_row = error.kind().is_damage()
             || error.kind().is_destroyed()
             || matches!(error.kind(), ErrorKind::KeyUnavailable | ErrorKind::DecryptionFailed);
-        let (Some(partition), Some(row), true) = (error.partition_key(), error.row_key(), may_be_of_a_row)
-        else {
+        // Behind the beginning of a long key rows would come again.
+        let Some((partition, row)) = whole_keys(&error).filter(|_| may_be_of_a_row) else {
             return Err(error);
         };
         let place = (partition.to_owned(), row.to_owned());
@@ -108,13 +184,20 @@ impl<'q> Pages<'q> {
         if self.skipped.as_ref() == Some(&place) {
             return Err(error);
         }
-        let behind = Bound::Excluded((partition, row));
-        let unbounded = Bound::<(&str, &str)>::Unbounded;
-        let rest = if self.is_reverse { (unbounded, behind) } else { (behind, unbounded) };
-        self.query = self.query.clone().between(rest);
-        (self.after, self.is_over) = (None, false);
+        self.go_behind(place.clone());
+        self.is_over = false;
         self.skipped = Some(place.clone());
         let (partition, row) = place;
         Ok(Unreadable { partition, row, error })
+    }
+
+    /// Bounds the query behind a row.
+    fn go_behind(&mut self, keys: (String, String)) {
+        let behind = Bound::Excluded((&*keys.0, &*keys.1));
+        let unbounded = Bound::<(&str, &str)>::Unbounded;
+        let rest = if self.is_reverse { (unbounded, behind) } else { (behind, unbounded) };
+        self.query = self.query.clone().between(rest);
+        self.after = None;
+        self.behind = Some(keys);
     }
 }

@@ -1,6 +1,7 @@
 //! Rows for people: named cells, with what is sealed closed unless the store has the keys.
 
 use table_core::blob::Blob;
+use table_core::introspect::RowOf;
 use table_core::store::EncryptingTable;
 use table_core::{DynamicEntity, DynamicTable, Result, Value};
 
@@ -77,10 +78,8 @@ impl<'k> RowPrinter<'k> {
     fn open(&self, row: DynamicEntity) -> Result<Opened> {
         let Some(opener) = &self.opener else { return Ok(Opened::Closed(row)) };
         // Rows of copies are given as they are stored.
-        let is_copy = self
-            .kinds
-            .identify(self.table.name(), &row)
-            .is_none_or(|(_, of)| of != table_core::introspect::RowOf::Entity);
+        let is_copy =
+            self.kinds.identify(self.table.name(), &row).is_none_or(|(_, of)| matches!(of, RowOf::Index(_)));
         if is_copy {
             return Ok(Opened::Closed(row));
         }

@@ -1,12 +1,10 @@
 //! What a command works with: the store, opened when it is first asked for, and the output.
 
-use std::rc::Rc;
-
 use table_core::{DynamicTable, ErrorKind, Store, Tables};
 
 use crate::args::Options;
 use crate::bar::Bar;
-use crate::declared::Declared;
+use crate::declared::{Declared, Structs, find};
 use crate::failure::Failure;
 use crate::kinds::Kinds;
 use crate::output::Output;
@@ -17,7 +15,7 @@ pub(crate) struct Session<'o> {
     options: Options,
     output: Output<'o>,
     opened: Option<Opened>,
-    declared: Rc<[Box<dyn Declared>]>,
+    declared: Structs,
     notes: Vec<String>,
     terminals: Terminals,
 }
@@ -32,7 +30,7 @@ pub(crate) struct Terminals {
 }
 
 impl<'o> Session<'o> {
-    pub(crate) fn new(options: Options, output: Output<'o>, declared: Rc<[Box<dyn Declared>]>) -> Self {
+    pub(crate) fn new(options: Options, output: Output<'o>, declared: Structs) -> Self {
         let terminals = Terminals::default();
         Self { options, output, opened: None, declared, notes: Vec::new(), terminals }
     }
@@ -106,6 +104,11 @@ impl<'o> Session<'o> {
         Ok(store)
     }
 
+    /// Closes the store, so that a command can open it in a way of its own: the shell keeps it open between lines.
+    pub(crate) fn close(&mut self) {
+        self.opened = None;
+    }
+
     /// Returns the kinds that the store has noted.
     pub(crate) fn kinds(&mut self) -> Result<Kinds, Failure> {
         Ok(Kinds::of(self.tables()?.kinds()?))
@@ -113,15 +116,11 @@ impl<'o> Session<'o> {
 
     /// Returns the kind of this name in a table, if the program has declared it by a struct.
     pub(crate) fn declared(&self, table: &str, kind: &str) -> Option<&dyn Declared> {
-        let mut all = self.declared.iter().map(|known| &**known);
-        all.find(|known| {
-            let schema = known.schema();
-            schema.table().eq_ignore_ascii_case(table) && schema.kind == kind
-        })
+        find(&self.declared, table, kind)
     }
 
     /// Returns every kind that the program has declared by a struct.
-    pub(crate) fn all_declared(&self) -> Rc<[Box<dyn Declared>]> {
+    pub(crate) fn all_declared(&self) -> Structs {
         self.declared.clone()
     }
 
@@ -145,8 +144,8 @@ impl<'o> Session<'o> {
 
     fn source(&self) -> Result<Source, Failure> {
         match &self.options.store {
-            Some(text) => Source::parse(text),
-            None => Err(Failure::Usage("no store is named: give --store STORE, or set TABLES_STORE".into())),
+            Some(text) if !text.is_empty() => Source::parse(text),
+            _ => Err(Failure::Usage("no store is named: give --store STORE, or set TABLES_STORE".into())),
         }
     }
 }

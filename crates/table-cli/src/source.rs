@@ -35,10 +35,6 @@ pub(crate) enum Source {
 
 impl Source {
     /// Reads what `--store` has.
-    #[cfg_attr(
-        all(feature = "azure", feature = "postgres"),
-        expect(clippy::unnecessary_wraps, reason = "a build without these features refuses their stores")
-    )]
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             #[cfg(feature = "postgres")]
@@ -51,6 +47,17 @@ impl Source {
             return Ok(Self::Azure(connection.to_owned()));
             #[cfg(not(feature = "azure"))]
             return Err(without(&format!("azure, which a store at `{}` takes", scheme(connection))));
+        }
+        // The text may hold a password, and is not repeated.
+        if has_account_secret(text) {
+            let text = "that is a connection string of the Table service: write `azure:` before it";
+            return Err(Failure::Usage(text.into()));
+        }
+        if text.contains("://") {
+            let shown = without_secrets(text);
+            return Err(Failure::Usage(format!(
+                "`{shown}` names no store: there are directories, postgres://.. and azure:CONNECTION"
+            )));
         }
         Ok(Self::Directory(PathBuf::from(text)))
     }
@@ -71,8 +78,8 @@ impl Source {
     ) -> Result<Opened, Failure> {
         match self {
             Self::Directory(path) => {
-                if !creates && !path.exists() {
-                    return Err(Failure::NotFound(format!("there is no store at `{}`", path.display())));
+                if !creates {
+                    refuse_missing(path)?;
                 }
                 let mut store = store.create(creates);
                 if let Some(ring) = ring(options)? {
@@ -82,11 +89,13 @@ impl Source {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => {
-                let mut store = PostgresTables::options().propagate_by_hand(true);
+                let mut store = PostgresTables::options().create(creates).propagate_by_hand(true);
                 if let Some(ring) = ring(options)? {
                     store = store.encryption(ring);
                 }
-                Ok(Opened::Postgres(store.connect(address)?))
+                store.connect(address).map(Opened::Postgres).map_err(|error| {
+                    if is_missing(&error) { Failure::NotFound(error.to_string()) } else { error.into() }
+                })
             }
             #[cfg(feature = "azure")]
             Self::Azure(connection) => {
@@ -98,6 +107,22 @@ impl Source {
             }
         }
     }
+}
+
+/// Refuses a directory that has no store in it.
+pub(crate) fn refuse_missing(path: &Path) -> Result<(), Failure> {
+    let is_other = path.is_dir() && !path.join("data.mdb").exists();
+    if !path.exists() || is_other {
+        return Err(Failure::NotFound(format!("there is no store at `{}`", path.display())));
+    }
+    Ok(())
+}
+
+/// Returns whether an error says that there is no store.
+#[cfg(feature = "postgres")]
+fn is_missing(error: &Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    source.is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Opens a store. One that this process has closed just now, with other options, may be in use for a moment by the thread that
@@ -112,6 +137,18 @@ fn open_soon(options: &OpenOptions, path: &Path) -> Result<Store, Error> {
             opened => return opened,
         }
     }
+}
+
+/// Returns whether a text is, or holds, what lets its bearer use an account of the Table service.
+pub(crate) fn has_account_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["accountkey=", "sharedaccesssignature="].iter().any(|name| text.contains(name))
+}
+
+/// Returns whether a line may name a store together with what lets its bearer in.
+pub(crate) fn holds_secret(line: &str) -> bool {
+    let has_password = line.contains('@') || line.to_ascii_lowercase().contains("password=");
+    has_account_secret(line) || (line.contains("://") && has_password)
 }
 
 /// Returns the name of a store as it may be shown: what a connection has behind its scheme may hold a password.
@@ -133,9 +170,12 @@ pub(crate) fn short_name(text: &str) -> String {
 /// Opens the key ring that the options name, with the passphrase of the environment if there is one.
 fn ring(options: &Options) -> Result<Option<Arc<KeyRing>>, Failure> {
     let Some(path) = &options.keys else { return Ok(None) };
-    let ring = match std::env::var(PASSPHRASE) {
-        Ok(passphrase) => KeyRing::open_with_passphrase(path, &passphrase)?,
-        Err(_) => KeyRing::open(path)?,
+    let ring = match (KeyRing::open(path), std::env::var(PASSPHRASE)) {
+        // Of two rings one may have a passphrase, and the other none.
+        (Err(error), Ok(passphrase)) if error.kind() == ErrorKind::KeyUnavailable => {
+            KeyRing::open_with_passphrase(path, &passphrase)?
+        }
+        (opened, _) => opened?,
     };
     Ok(Some(Arc::new(ring)))
 }

@@ -35,6 +35,11 @@ impl Target {
         self.path.is_some()
     }
 
+    /// Returns what stands behind the stroke.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     /// Returns the kind that it names, and its index if it names one.
     pub(crate) fn find<'k>(&'k self, kinds: &'k Kinds) -> Result<(&'k KindInfo, Option<&'k str>), Failure> {
         let Some(path) = &self.path else {

@@ -9,6 +9,8 @@ pub(crate) struct Term {
     pub(crate) name: String,
     /// Whether it leaves one value.
     pub(crate) is_equal: bool,
+    /// Whether the constant is a text.
+    pub(crate) is_text: bool,
 }
 
 /// Returns the comparisons that all have to hold, of those that leave one value or a range of values. What stands in an `or`
@@ -26,14 +28,15 @@ pub(crate) fn terms(filter: &Filter) -> Vec<Term> {
 fn term(text: &str) -> Option<Term> {
     let text = text.trim();
     let (name, rest) = text.split_once(' ')?;
-    let (operator, _) = rest.split_once(' ')?;
+    let (operator, value) = rest.split_once(' ')?;
     let is_equal = match operator {
         "eq" => true,
         "gt" | "ge" | "lt" | "le" => false,
         _ => return None,
     };
     let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    is_name.then(|| Term { name: name.to_owned(), is_equal })
+    let is_text = value.trim_start().starts_with('\'');
+    is_name.then(|| Term { name: name.to_owned(), is_equal, is_text })
 }
 
 /// Splits a text where this word stands outside of brackets and of quotes.

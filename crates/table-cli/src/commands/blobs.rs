@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::Value;
 use table_core::{Tables, Ticks};
 
+use crate::data::containers::Names;
 use crate::failure::{Exit, Failure};
 use crate::output::{Cell, Record};
 use crate::session::Session;
@@ -65,10 +66,12 @@ impl Blobs {
                 session.output().bytes(read)?;
             }
         }
-        let list = container.list(&self.prefix)?;
+        let (mut names, mut is_whole_name) = (Names::new(&container, &self.prefix), false);
+        let mut count: u64 = 0;
         let mut lines = session.output().lines(&["blob", "bytes", "type", "made", "changed"]);
-        for blob in list {
-            let blob = blob?;
+        while let Some(blob) = names.next()? {
+            count += 1;
+            is_whole_name |= blob.name == self.prefix;
             lines.push(vec![
                 Cell::Text(blob.name),
                 Cell::count(blob.length),
@@ -78,6 +81,11 @@ impl Blobs {
             ])?;
         }
         lines.finish()?;
+        if is_whole_name {
+            session.note(format!("its contents: tables blobs {name} --get {}", self.prefix));
+        } else if count == 0 && !self.prefix.is_empty() {
+            session.note(format!("no blob of `{name}` has a name that begins so: tables blobs {name}"));
+        }
         Ok(Exit::Done)
     }
 }
@@ -149,7 +157,8 @@ fn names(tables: &Tables) -> Result<BTreeMap<String, (u64, u64)>, Failure> {
 fn record(at: Ticks, entry: Value) -> Record {
     let mut record = vec![("at".to_owned(), Cell::text(at.to_string()))];
     match entry {
-        Value::Object(members) => {
+        // No line has two members of one name.
+        Value::Object(members) if !members.contains_key("at") => {
             record.extend(members.into_iter().map(|(name, value)| (name, cell(value))));
         }
         other => record.push(("entry".to_owned(), cell(other))),

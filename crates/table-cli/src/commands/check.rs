@@ -47,7 +47,8 @@ impl Check {
         }
         if !report.untold.is_empty() {
             session.note(format!(
-                "which copies are missing could not be told of: {}; only their structs say that, or they are being made",
+                "which copies are missing could not be told of: {}; `tables repair` finds and writes them where no code is \
+                 needed, unless they are being made",
                 report.untold.join(", ")
             ));
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::data::files::NewFile;
 use crate::failure::{Exit, Failure};
 use crate::pages::DesignOf;
 use crate::session::Session;
@@ -26,7 +27,11 @@ impl Design {
         let store = name.as_deref().unwrap_or("A store");
         let page = DesignOf { store, table: self.table.as_deref() }.page(&tables)?;
         match &self.output {
-            Some(file) => std::fs::write(file, page)?,
+            Some(file) => {
+                let mut file = NewFile::create(file)?;
+                file.write(page.as_bytes())?;
+                file.finish()?;
+            }
             None => session.output().text(&page)?,
         }
         Ok(Exit::Done)

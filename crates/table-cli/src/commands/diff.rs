@@ -9,9 +9,11 @@ use super::export::count;
 use crate::args::Options;
 use crate::data::blobs::contents::Contents;
 use crate::data::compare::{Difference, How, Side, compare};
+use crate::data::kinds::Kinds;
 use crate::data::manifest::{self, Listed};
 use crate::data::place::{Place, table_of};
 use crate::data::pull::Pull;
+use crate::data::read::Types;
 use crate::data::scan::Wanted;
 use crate::data::{open, refused};
 use crate::failure::{Exit, Failure};
@@ -50,6 +52,18 @@ there are differences. Files must be in the order of their keys, as `export` wri
 
 impl Diff {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        let mut differ = false;
+        match self.compare(session, &mut differ) {
+            // Who has read enough of the differences has still to be told that there are some.
+            Err(failure) if differ && failure.is_closed_pipe() => {}
+            compared => compared?,
+        }
+        Ok(if differ { Exit::Refused } else { Exit::Done })
+    }
+
+    /// Compares the tables, and prints what differs; says so in `differ` before the first line of it is printed.
+    fn compare(&self, session: &mut Session<'_>, differ: &mut bool) -> Result<(), Failure> {
+        session.close();
         let wanted = Wanted {
             entities_only: self.entities_only,
             has_keys: session.options().keys.is_some(),
@@ -64,9 +78,10 @@ impl Diff {
             &["table", "partitionKey", "rowKey", "difference", "properties"]
         };
         let mut lines = session.output().lines(names);
-        let mut differ = false;
         for table in tables {
-            let (first, second) = (a.side(&table, &wanted)?, b.side(&table, &wanted)?);
+            // Values of a file that say no type have that of the other side's kinds.
+            let (first, second) =
+                (a.side(&table, &wanted, b.types(&table)?)?, b.side(&table, &wanted, a.types(&table)?)?);
             let missing = match (&first, &second) {
                 (None, None) => return Err(Failure::NotFound(format!("neither has a table `{table}`"))),
                 (Some(_), None) => Some(How::OnlyFirst),
@@ -74,7 +89,7 @@ impl Diff {
                 (Some(_), Some(_)) => None,
             };
             if let Some(how) = missing {
-                differ = true;
+                *differ = true;
                 if !self.count {
                     let how = format!("table {}", text_of(how));
                     lines.push(vec![
@@ -87,6 +102,7 @@ impl Diff {
                 }
             }
             let mut each = |difference: Difference| {
+                *differ = true;
                 if self.count { Ok(()) } else { Ok(lines.push(line(&table, difference))?) }
             };
             let (mut first, mut second) = (first.unwrap_or_else(nothing), second.unwrap_or_else(nothing));
@@ -100,7 +116,6 @@ impl Diff {
                     ),
                 ));
             }
-            differ |= compared.only_first + compared.only_second + compared.changed > 0;
             if self.count {
                 lines.push(vec![
                     Cell::text(&table),
@@ -112,7 +127,7 @@ impl Diff {
             }
         }
         lines.finish()?;
-        Ok(if differ { Exit::Refused } else { Exit::Done })
+        Ok(())
     }
 
     /// Returns the tables to compare: those that are named, or all of both.
@@ -161,10 +176,18 @@ impl Compared {
         }
     }
 
-    /// Returns the entities of a table; `None` if there is no such table.
-    fn side(&self, table: &str, wanted: &Wanted) -> Result<Option<Side>, Failure> {
+    /// Returns the types of the properties of a table's kinds, as far as they are noted.
+    fn types(&self, table: &str) -> Result<Types, Failure> {
+        match self {
+            Self::Store(store) => Ok(Types::new(Kinds::of(store.tables(), table)?.infos(), false)),
+            Self::File(_) | Self::Files(..) => Ok(Types::default()),
+        }
+    }
+
+    /// Returns the entities of a table; `None` if there is no such table. `types` are those of values of a file that say none.
+    fn side(&self, table: &str, wanted: &Wanted, types: Types) -> Result<Option<Side>, Failure> {
         let of_file =
-            |path: &Path| Ok(Some(Side { rows: Pull::file(path)?, contents: Contents::beside(path) }));
+            |path: &Path| Ok(Some(Side { rows: Pull::file(path, types)?, contents: Contents::beside(path) }));
         match self {
             Self::Store(store) => match Pull::table(store.tables(), table, wanted) {
                 Ok(rows) => Ok(Some(Side { rows, contents: Contents::Store(store.tables().clone()) })),

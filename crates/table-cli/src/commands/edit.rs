@@ -2,7 +2,7 @@
 
 use clap::Args;
 use table_core::introspect::KindInfo;
-use table_core::{DynamicEntity, EdmType, IfMatch, Tables};
+use table_core::{DynamicEntity, EdmType, ErrorKind, IfMatch, Tables};
 
 use crate::failure::{Exit, Failure};
 use crate::kinds::ENTITY_TYPE;
@@ -107,6 +107,26 @@ impl Edit {
                 .map_or(EdmType::String, |known| known.edm);
             entity.set(name, given.value(edm)?);
         }
+        let is_open = |name: &str| properties.iter().any(|known| known.name == name && known.encrypted);
+        if let Some((name, _)) = named.iter().find(|(name, _)| self.raw && is_open(name)) {
+            return Err(Failure::Usage(format!(
+                "`{}` seals `{name}`, and a row that is written as it is would have it open: leave --raw out",
+                kind.kind()
+            )));
+        }
+        let is_given = |name: &str| named.iter().any(|(known, _)| known == name);
+        let missing: Vec<_> = properties
+            .iter()
+            .filter(|known| change == Change::Put && !known.optional && !is_given(&known.name))
+            .map(|known| format!("{}=..", known.name))
+            .collect();
+        if !missing.is_empty() {
+            return Err(Failure::Usage(format!(
+                "`put` takes a whole entity, and of `{}` it lacks {}; `merge` sets some properties of one that is there",
+                kind.kind(),
+                missing.join(" ")
+            )));
+        }
         Ok(entity)
     }
 
@@ -134,11 +154,20 @@ impl Edit {
                 table = table.raw();
                 session.note("written as it is: copies of the row, if it has any, are as they were");
             }
-            match change {
-                Change::Put => table.put(entity).map(drop)?,
-                Change::Merge => table.merge(entity, IfMatch::Any).map(drop)?,
-                Change::Delete => table.delete(partition, row)?,
+            let done = match change {
+                Change::Put => table.put(entity).map(drop),
+                Change::Merge => table.merge(entity, IfMatch::Any).map(drop),
+                Change::Delete => table.delete(partition, row),
+            };
+            if let (Err(error), None) = (&done, kind)
+                && error.kind() == ErrorKind::SchemaMismatch
+            {
+                session.note(format!(
+                    "a value whose type is not said is a text: write Age:i32=41, or name the kind: {}/KIND",
+                    self.target.table
+                ));
             }
+            done?;
         }
         session.note(format!("{} `{}`, `{}`", change.done(), partition.escape_debug(), row.escape_debug()));
         Ok(Exit::Done)

@@ -12,17 +12,19 @@ use crate::kinds::ENTITY_TYPE;
 use crate::output::{Cell, Record};
 use crate::paging::Pages;
 use crate::session::Session;
+use crate::target::Target;
 use crate::terms::{Term, terms};
 use crate::times;
 
 /// The arguments of `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The table
-    table: String,
+    /// TABLE, or TABLE/KIND for its entities alone
+    #[arg(value_name = "TABLE")]
+    target: Target,
     /// What to find, as in "PartitionKey eq 'Sales' and Age ge 40"
     filter: Vec<String>,
-    /// Ask for entities of this kind alone
+    /// Ask for entities of this kind alone, as TABLE/KIND does
     #[arg(long)]
     kind: Option<String>,
     /// Run it, and say how many rows were read
@@ -33,7 +35,7 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         let tables = session.tables()?;
-        let table = session.table(&self.table)?;
+        let table = session.table(&self.target.table)?;
         let kinds = session.kinds()?;
         let mut query = Query::new();
         let mut asked: Vec<Term> = Vec::new();
@@ -43,8 +45,9 @@ impl Explain {
             asked = terms(&filter);
             query = query.filter(filter);
         }
-        if let Some(kind) = &self.kind {
-            query = query.filter(prop(ENTITY_TYPE).eq(kinds.find(&self.table, kind)?.entity_type()));
+        let of_kind = self.kind.as_deref().or_else(|| self.target.path());
+        if let Some(kind) = of_kind {
+            query = query.filter(prop(ENTITY_TYPE).eq(kinds.find(&self.target.table, kind)?.entity_type()));
         }
         let explain = table.explain(&query)?;
         let bounds = |text: &str| if text == "all" { Cell::Null } else { Cell::text(text) };
@@ -60,8 +63,8 @@ impl Explain {
         }
         let mut advice: Vec<String> = Vec::new();
         if explain.class() > QueryClass::Point {
-            for kind in kinds.in_table(&self.table).filter(|kind| kind.lies_here()) {
-                if self.kind.as_ref().is_none_or(|name| name == kind.kind()) {
+            for kind in kinds.in_table(&self.target.table).filter(|kind| kind.lies_here()) {
+                if of_kind.is_none_or(|name| name == kind.kind()) {
                     advice.extend(advise(kind, &asked, &explain));
                 }
             }

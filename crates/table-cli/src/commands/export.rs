@@ -7,7 +7,7 @@ use clap::Args;
 use table_core::{ErrorKind, Filter};
 
 use crate::bar::{Bar, Unit};
-use crate::data::export::{Exported, Exporting};
+use crate::data::export::{Exported, Exporting, ONE_KIND};
 use crate::data::files::failed;
 use crate::data::form::Form;
 use crate::data::manifest::{self, Listed};
@@ -46,7 +46,7 @@ pub(crate) struct Export {
     /// Without the copies of entities, which the store makes again
     #[arg(long)]
     entities_only: bool,
-    /// Write one moment of the store, by a snapshot (the store's file grows if others write much meanwhile)
+    /// Write each table as of one moment, by a snapshot (the store's file grows if others write much meanwhile)
     #[arg(long)]
     consistent: bool,
 }
@@ -57,12 +57,16 @@ Examples:
   tables export Company --kind employee --filter \"Age ge 40\" --as csv -o staff.csv
   tables export --all -o dump --entities-only       every table, with a list of the files
 
-odata, azure-csv and azcopy keep every value; csv and md are for people. Contents of blobs go to a
+odata, azure-csv and azcopy keep every value; csv and md are for people. Parquet, where this is built with
+it, is for what analyses: --kind KIND --as parquet, with typed columns and what the keys say. Contents of blobs go to a
 directory beside the file. With --keys sealed values are opened, and stand in the file as they are;
 without, entities that have some are left out, and counted.";
 
 impl Export {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        if self.form.is_of_one_kind() && self.kind.is_none() {
+            return Err(Failure::Usage(ONE_KIND.into()));
+        }
         let filter = self.filter.as_deref().map(Filter::parse).transpose()?;
         let wanted = Wanted {
             kind: self.kind.clone(),
@@ -72,6 +76,7 @@ impl Export {
             consistent: self.consistent,
             has_keys: session.options().keys.is_some(),
         };
+        session.close();
         let opened = open::to_read(open::name(session.options())?, session.options())?;
         let bar = session.bar(self.output.is_none());
         let whole = Whole { opened: &opened, wanted: &wanted, form: self.form, bar: &bar };
@@ -79,7 +84,7 @@ impl Export {
             (Some(table), None) => {
                 let exported = whole.exporting(table).to_output(session.output())?;
                 drop(bar);
-                refuse_sealed(&[&exported])
+                refuse_parts(&[&exported])
             }
             (Some(table), Some(path)) => {
                 let exported = whole.exporting(table).to_file(path)?;
@@ -154,7 +159,7 @@ fn report(session: &mut Session<'_>, done: &[(String, PathBuf, Exported)]) -> Re
     }
     lines.finish()?;
     let all: Vec<_> = done.iter().map(|(_, _, exported)| exported).collect();
-    refuse_sealed(&all)
+    refuse_parts(&all)
 }
 
 /// Returns a count as a cell.
@@ -162,8 +167,16 @@ pub(crate) fn count(number: u64) -> Cell {
     Cell::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Refuses to call done what has left out sealed entities.
-fn refuse_sealed(exported: &[&Exported]) -> Result<Exit, Failure> {
+/// Refuses to call done what has left out sealed entities, or rows of entities that have several.
+fn refuse_parts(exported: &[&Exported]) -> Result<Exit, Failure> {
+    if exported.iter().any(|exported| exported.counts.apart != 0) {
+        return Err(refused(
+            ErrorKind::InvalidQuery,
+            "rows of wide entities were left out of which the filter is not true, though others of theirs are there: filter by \
+             PartitionKey and RowKey alone"
+                .into(),
+        ));
+    }
     let sealed: Vec<_> = exported.iter().filter_map(|exported| exported.counts.sealed_text()).collect();
     if sealed.is_empty() {
         return Ok(Exit::Done);

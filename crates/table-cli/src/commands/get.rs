@@ -2,11 +2,12 @@
 
 use clap::Args;
 use table_core::introspect::RowOf;
+use table_core::schema::part_key;
 use table_core::{DynamicEntity, DynamicTable, Tables};
 
 use crate::copies::{CopyRow, WholeEntity};
 use crate::failure::{Exit, Failure};
-use crate::kinds::Kinds;
+use crate::kinds::{ENTITY_TYPE, Kinds};
 use crate::output::{Cell, Format};
 use crate::owners;
 use crate::rows::RowPrinter;
@@ -86,6 +87,21 @@ impl Get {
     }
 }
 
+/// What every row has, and is said once.
+const OF_ALL: [&str; 3] = ["PartitionKey", "RowKey", ENTITY_TYPE];
+
+/// Returns the parts of a wide entity whose head this row is, those that are there.
+fn parts(kinds: &Kinds, table: &DynamicTable, head: &DynamicEntity) -> Result<Vec<DynamicEntity>, Failure> {
+    let mut parts = Vec::new();
+    let Some((kind, RowOf::Entity)) = kinds.identify(table.name(), head) else { return Ok(parts) };
+    for of in kind.rows() {
+        if let RowOf::Part(part) = of {
+            parts.extend(table.get(head.partition_key(), &part_key(head.row_key(), part))?);
+        }
+    }
+    Ok(parts)
+}
+
 /// Prints a row: for people with the type of each property.
 fn print(
     session: &mut Session<'_>,
@@ -102,12 +118,21 @@ fn print(
     }
     let opens = session.options().keys.is_some();
     let printer = RowPrinter::new(kinds, table, opens);
-    let types: Vec<_> = found.properties().map(|(name, value)| (name.to_owned(), value.edm_type())).collect();
+    let parts = parts(kinds, table, &found)?;
+    let rows = [&found].into_iter().chain(&parts);
+    let types: Vec<_> = rows
+        .flat_map(DynamicEntity::properties)
+        .map(|(name, value)| (name.to_owned(), value.edm_type()))
+        .collect();
     let more = [
         ("Timestamp", found.timestamp().map(|time| time.to_string())),
         ("ETag", found.etag().map(|etag| etag.to_string())),
     ];
     let mut record = printer.record(found)?;
+    for part in parts {
+        let of_part = printer.record(part)?;
+        record.extend(of_part.into_iter().filter(|(name, _)| !OF_ALL.contains(&&**name)));
+    }
     record.extend(more.map(|(name, text)| (name.to_owned(), Cell::shown(text))));
     if session.output().format() != Format::Table {
         let mut records = session.output().records(&[]);

@@ -15,11 +15,14 @@ use crate::data::counts::Counts;
 use crate::data::files;
 use crate::data::import::Import as Run;
 use crate::data::journal::{ImportOf, Journal};
+use crate::data::journal_file::JournalFile;
+use crate::data::kinds::Kinds;
 use crate::data::load::{Loader, Mode, Writing};
 use crate::data::notes::Progress;
 use crate::data::open::{self, Opening};
 use crate::data::read::{FileReader, Types};
 use crate::data::reject::Rejects;
+use crate::declared::Structs;
 use crate::failure::{Exit, Failure};
 use crate::output::Cell;
 use crate::session::Session;
@@ -71,27 +74,27 @@ impl Import {
         if !session.options().write {
             return Err(Failure::Usage("an import changes the store: give --write".into()));
         }
+        session.close();
         let opened = open::to_write(&store, session.options(), opening)?;
         let tables = opened.tables();
         let bar = session.bar(false);
         let (counts, rejects) = if self.file == Path::new("-") {
-            self.run_pipe(tables, &bar)?
+            self.run_pipe(tables, &bar, session.all_declared())?
         } else {
-            self.run_file(tables, &store, &bar)?
+            self.run_file(tables, &store, &bar, session.all_declared())?
         };
         drop(bar);
         self.report(session, &counts, &rejects)
     }
 
-    fn run_pipe(&self, tables: &Tables, bar: &Bar) -> Result<(Counts, PathBuf), Failure> {
+    fn run_pipe(&self, tables: &Tables, bar: &Bar, structs: Structs) -> Result<(Counts, PathBuf), Failure> {
         if self.resume {
             return Err(Failure::Usage("what comes by a pipe can't be resumed: give a file".into()));
         }
         bar.begin(format!("import {}", self.table), None, Unit::Rows);
         let path = self.rejects.clone().unwrap_or_else(|| PathBuf::from("import.rejects.jsonl"));
-        let loader = Loader::new(tables, &self.table, self.writing())?;
-        let types = Types::new(loader.kinds().infos(), self.as_text);
-        let reader = FileReader::new(io::stdin(), types)?;
+        let reader = FileReader::new(io::stdin(), self.types(tables)?)?;
+        let loader = Loader::new(tables, &self.table, self.writing(), structs)?;
         let mut rejects = Rejects::new(path)?;
         let mut run = Run {
             tables,
@@ -99,6 +102,7 @@ impl Import {
             rejects: &mut rejects,
             journal: None,
             progress: Progress::default(),
+            on_disk: None,
             blobs: None,
             bar,
             secrets: BTreeMap::new(),
@@ -107,18 +111,26 @@ impl Import {
         Ok((counts, rejects.path().to_owned()))
     }
 
-    fn run_file(&self, tables: &Tables, store: &str, bar: &Bar) -> Result<(Counts, PathBuf), Failure> {
+    fn run_file(
+        &self,
+        tables: &Tables,
+        store: &str,
+        bar: &Bar,
+        structs: Structs,
+    ) -> Result<(Counts, PathBuf), Failure> {
         let bytes = files::length_of(&self.file)?;
         let bytes = bytes.ok_or_else(|| {
             Failure::NotFound(format!("cannot read `{}`: there is no such file", self.file.display()))
         })?;
+        let rejects = self.rejects.clone().unwrap_or_else(|| files::beside(&self.file, ".rejects.jsonl"));
+        Rejects::refuse_source(&rejects, &self.file)?;
         bar.begin(format!("import {}", self.table), Some(bytes), Unit::Bytes);
-        let way = if self.raw { "raw" } else { "" };
-        let target = format!("{store} {} {} {way}", self.table, self.mode.name());
+        let (raw, text) = (if self.raw { "raw" } else { "" }, if self.as_text { " text" } else { "" });
+        let target = format!("{store} {} {} {raw}{text}", self.table, self.mode.name());
         let of = ImportOf { target, bytes };
         let path = Journal::path_of(&self.file);
         let begun = if self.resume {
-            Journal::resume(path.clone(), &of)?
+            Journal::resume(&path, &of)?
         } else {
             refuse_begun(&path)?;
             None
@@ -126,12 +138,11 @@ impl Import {
 
         let mut writing = self.writing();
         if let Some((_, progress)) = &begun {
-            writing.repeated = progress.begun.line;
+            writing.repeated = progress.begun;
         }
-        let loader = Loader::new(tables, &self.table, writing)?;
-        let types = Types::new(loader.kinds().infos(), self.as_text);
-        let mut reader = FileReader::open(&self.file, types)?;
-        let rejects = self.rejects.clone().unwrap_or_else(|| files::beside(&self.file, ".rejects.jsonl"));
+        // What can't be read makes no table.
+        let mut reader = FileReader::open(&self.file, self.types(tables)?)?;
+        let loader = Loader::new(tables, &self.table, writing, structs)?;
         let (mut journal, progress, mut rejects) = match begun {
             Some((journal, progress)) => {
                 if progress.done.offset > 0 {
@@ -148,6 +159,7 @@ impl Import {
             loader,
             rejects: &mut rejects,
             journal: Some(&mut journal),
+            on_disk: self.relaxed.then(|| progress.clone()),
             progress,
             blobs,
             bar,
@@ -158,8 +170,13 @@ impl Import {
         Ok((counts, rejects.path().to_owned()))
     }
 
+    /// Returns the types of values that say none, by the kinds that the table has noted.
+    fn types(&self, tables: &Tables) -> Result<Types, Failure> {
+        Ok(Types::new(Kinds::of(tables, &self.table)?.infos(), self.as_text))
+    }
+
     fn writing(&self) -> Writing {
-        Writing { mode: self.mode, is_raw: self.raw, repeated: 0 }
+        Writing { mode: self.mode, is_raw: self.raw, ..Writing::default() }
     }
 
     fn report(&self, session: &mut Session<'_>, counts: &Counts, rejects: &Path) -> Result<Exit, Failure> {
@@ -176,17 +193,17 @@ impl Import {
             file,
         ])?;
         lines.finish()?;
+        if counts.rejected > 0 {
+            session.note(self.mode.rejected(counts.rejected, rejects));
+        }
         Ok(if counts.rejected > 0 { Exit::Refused } else { Exit::Done })
     }
 }
 
 /// Refuses to begin anew where an import was cut short, since what it has written would be refused.
 fn refuse_begun(journal: &Path) -> Result<(), Failure> {
-    match files::length_of(journal)? {
-        None => Ok(()),
-        Some(_) => Err(Failure::Usage(format!(
-            "an import of this file was cut short: go on with --resume, or remove `{}` to begin anew",
-            journal.display()
-        ))),
-    }
+    JournalFile::refuse_begun(journal, || {
+        let path = journal.display();
+        format!("an import of this file was cut short: go on with --resume, or remove `{path}` to begin anew")
+    })
 }

@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 use table_core::Tables;
-use table_core::typed::JobInfo;
+use table_core::introspect::{IndexCondition, IndexInfo};
+use table_core::typed::{Job, JobInfo};
 
-use super::repair::{Mended, repair};
+use super::repair::{cure, is_obstacle};
 use crate::failure::{Exit, Failure};
 use crate::output::Cell;
 use crate::session::Session;
@@ -20,7 +21,7 @@ pub(crate) struct Jobs {
 /// What to do with a job.
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Go on with a job: a repair, or what the struct of its kind is there for
+    /// Go on with a job, by the struct of its kind or by what is noted of that
     Resume(Named),
     /// Give a job up: what it has done stays done
     Cancel(Named),
@@ -45,7 +46,7 @@ impl Jobs {
                 session.demand_write("jobs cancel")?;
                 let tables = session.tables()?;
                 let job = named.find(&tables)?;
-                tables.cancel_job(&job)?;
+                named.cancel(session, &tables, &job)?;
                 session.note(format!("`{}` over table `{}` is given up", job.name, job.table));
                 Ok(Exit::Done)
             }
@@ -77,9 +78,40 @@ impl Named {
         let jobs = tables.jobs()?;
         let found =
             jobs.into_iter().find(|job| job.table.eq_ignore_ascii_case(&self.table) && job.name == name);
-        found.ok_or_else(|| {
-            Failure::NotFound(format!("no job `{name}` over table `{}` was begun", self.table))
-        })
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let begun: Vec<_> =
+            tables.jobs()?.into_iter().map(|job| format!("{} {}", job.table, job.name)).collect();
+        let begun = if begun.is_empty() { "none".to_owned() } else { begun.join(", ") };
+        let table = &self.table;
+        Err(Failure::NotFound(format!("no job `{name}` over table `{table}` was begun; there are: {begun}")))
+    }
+
+    /// Gives a job up. That of an index changes its state, too, which takes what is noted of the kind.
+    fn cancel(&self, session: &mut Session<'_>, tables: &Tables, job: &JobInfo) -> Result<(), Failure> {
+        let mut words = job.name.split(' ');
+        let (Some("rebuild"), Some(kind), Some(_)) = (words.next(), words.next(), words.next()) else {
+            return Ok(tables.cancel_job(job)?);
+        };
+        let kinds = session.kinds()?;
+        let noted = kinds.find(&self.table, kind)?;
+        let is_ready =
+            |index: &&IndexInfo| index.condition.as_ref().is_none_or(|is| *is == IndexCondition::Ready);
+        let others: Vec<_> = noted.indexes();
+        let unready = others.iter().filter(|index| !is_ready(index)).count();
+        if unready > 1 {
+            return Err(Failure::Refused(format!(
+                "`{kind}` has {unready} indexes that are not made, and they are given up together: go on with the job, or give \
+                 it up in a program, by `Job::cancel`"
+            )));
+        }
+        match noted.rebuild(tables).and_then(Job::cancel) {
+            Err(error) if is_obstacle(&error) => {
+                Err(Failure::Refused(format!("`{}` can't be given up: {}", job.name, cure(kind, &error))))
+            }
+            done => Ok(done?),
+        }
     }
 
     fn resume(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
@@ -88,26 +120,31 @@ impl Named {
         let job = self.find(&tables)?;
         let mut words = job.name.split(' ');
         let (word, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let is_declared = session.declared(&job.table, kind).is_some();
-        if !is_declared && word == "repair" {
-            return repair_by_layout(session, &tables, &job);
-        }
-        let Some(declared) = session.declared(&job.table, kind) else {
-            return Err(Failure::Refused(format!(
-                "`{}` goes on by the struct of `{kind}`, which this program has not: one that adds it by \
-                 `Cli::new().kind::<..>()` has, or `tables jobs cancel` gives the job up where that can be",
-                job.name
-            )));
-        };
-        let changed = match word {
-            "rebuild" => declared.rebuild(&tables)?,
-            "repair" => declared.repair(&tables)?.mended,
-            "re-encrypt" => declared.reencrypt(&tables)?,
-            _ => {
-                return Err(Failure::Refused(format!(
-                    "`{}` goes on where the program asks for it again: what it is to do is not noted whole",
-                    job.name
-                )));
+        let changed = if let Some(declared) = session.declared(&job.table, kind) {
+            match word {
+                "rebuild" => declared.rebuild(&tables)?,
+                "repair" => declared.repair(&tables)?.mended,
+                "re-encrypt" => declared.reencrypt(&tables)?,
+                _ => return Err(not_noted(&job)),
+            }
+        } else {
+            let kinds = session.kinds()?;
+            let noted = kinds.find(&job.table, kind)?;
+            let done = match word {
+                "rebuild" => noted.rebuild(&tables).and_then(Job::run).map(|done| done.changed),
+                "repair" => noted.repair(&tables).and_then(Job::run).map(|done| done.mended),
+                "re-encrypt" => noted.reencrypt(&tables).and_then(Job::run).map(|done| done.changed),
+                _ => return Err(not_noted(&job)),
+            };
+            match done {
+                Err(error) if is_obstacle(&error) => {
+                    return Err(Failure::Refused(format!(
+                        "`{}` can't go on: {}",
+                        job.name,
+                        cure(kind, &error)
+                    )));
+                }
+                done => done?,
             }
         };
         session.note(format!("`{}` has ended: {changed} changed", job.name));
@@ -115,18 +152,10 @@ impl Named {
     }
 }
 
-/// Goes on with a repair without the struct of its kind: the copies that what is noted of the kind says are mended, and the job
-/// has ended if none is left.
-fn repair_by_layout(session: &mut Session<'_>, tables: &Tables, job: &JobInfo) -> Result<Exit, Failure> {
-    let Mended { mended, left } = repair(session)?;
-    if left > 0 {
-        return Err(Failure::Refused(format!(
-            "`{}` has not ended: {mended} copies are mended, and {left} are left, which take the struct: a program that adds it by \
-             `Cli::new().kind::<..>()` goes on",
-            job.name
-        )));
-    }
-    tables.cancel_job(job)?;
-    session.note(format!("`{}` has ended: {mended} changed", job.name));
-    Ok(Exit::Done)
+/// Returns the failure of a job of which the store has not noted what it is to do.
+fn not_noted(job: &JobInfo) -> Failure {
+    Failure::Refused(format!(
+        "`{}` goes on where the program that began it asks for it again: what it is to do is not noted whole",
+        job.name
+    ))
 }

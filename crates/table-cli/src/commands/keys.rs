@@ -47,7 +47,10 @@ impl Keys {
                 session.demand_write("keys rotate")?;
                 let store = open(session)?;
                 let rotated = store.encryption()?.rotate_all()?;
-                session.note(format!("{rotated} keys have successors"));
+                session.note(match rotated {
+                    1 => "1 key has a new one in its place, which seals from now on".to_owned(),
+                    _ => format!("{rotated} keys have new ones in their places, which seal from now on"),
+                });
                 Ok(Exit::Done)
             }
             Some(Action::Shred(shred)) => shred.run(session),

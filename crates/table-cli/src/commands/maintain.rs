@@ -77,6 +77,7 @@ impl Named {
         let tables = session.tables()?;
         for table in &self.tables {
             tables.create_table(table)?;
+            session.note(format!("table `{table}` is made"));
         }
         Ok(Exit::Done)
     }
@@ -85,6 +86,7 @@ impl Named {
         session.demand_write("drop")?;
         let names: Vec<_> = self.tables.iter().map(String::as_str).collect();
         session.tables()?.drop_tables(&names)?;
+        session.note(format!("dropped: {}", names.join(", ")));
         Ok(Exit::Done)
     }
 }
@@ -93,6 +95,7 @@ impl Rename {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         session.demand_write("rename")?;
         session.tables()?.rename_table(&self.table, &self.name)?;
+        session.note(format!("table `{}` is called `{}` now", self.table, self.name));
         Ok(Exit::Done)
     }
 }

@@ -54,7 +54,7 @@ fn list(session: &mut Session<'_>, tables: &Tables) -> Result<Exit, Failure> {
     ])?;
     if !waiting.unknown_kinds.is_empty() {
         session.note(format!(
-            "a program with their structs lets these follow, and this one has none: {}",
+            "these wait for a program with their structs, such as `table_cli::Cli::new().kind::<..>().run()`: {}",
             waiting.unknown_kinds.join(", ")
         ));
     }

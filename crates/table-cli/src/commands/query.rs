@@ -2,26 +2,30 @@
 
 use clap::Args;
 use table_core::introspect::RowOf;
-use table_core::{Continuation, DynamicEntity, Filter, Query as Asked, prop};
+use table_core::{DynamicEntity, Filter, Query as Asked, prop};
 
 use crate::failure::{Exit, Failure};
+use crate::hints::Hints;
 use crate::kinds::{ENTITY_TYPE, Kinds};
 use crate::output::Cell;
-use crate::paging::{Found, Pages, Unreadable};
+use crate::paging::{Found, Pages, Place, Unreadable};
 use crate::rows::{RowPrinter, asked};
 use crate::session::Session;
+use crate::target::Target;
+use crate::terms::terms;
 
 /// The arguments of `query`.
 #[derive(Debug, Args)]
 pub(crate) struct Query {
-    /// The table
-    table: String,
+    /// TABLE, or TABLE/KIND for its entities alone
+    #[arg(value_name = "TABLE")]
+    target: Target,
     /// What to find, as in "PartitionKey eq 'Sales' and Age ge 40"
     filter: Vec<String>,
     /// Print these properties alone: Age,Email
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     select: Option<Vec<String>>,
-    /// Find entities of this kind alone
+    /// Find entities of this kind alone, as TABLE/KIND does
     #[arg(long)]
     kind: Option<String>,
     /// Print so many at most
@@ -46,21 +50,19 @@ pub(crate) struct Query {
 
 impl Query {
     pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<Exit, Failure> {
-        let table = session.table(&self.table)?;
+        let table = session.table(&self.target.table)?;
         let kinds = session.kinds()?;
         let query = self.query(&kinds)?;
-        let after = self.after.as_deref().map(str::parse::<Continuation>).transpose()?;
-        let mut pages = Pages::new(&table, &query).after(after);
-        if self.rev {
-            pages = pages.reverse();
-        }
+        let after = self.after.as_deref().map(str::parse::<Place>).transpose()?;
+        let pages = Pages::new(&table, &query);
+        let mut pages = if self.rev { pages.reverse() } else { pages }.after(after);
         if self.count {
             return self.print_count(session, &kinds, pages);
         }
         let opens = session.options().keys.is_some();
         let printer = RowPrinter::new(&kinds, &table, opens).select(self.select.clone());
         let mut left = self.page.or(self.top).unwrap_or(usize::MAX);
-        let mut damaged: u64 = 0;
+        let (mut damaged, mut count): (u64, u64) = (0, 0);
         let mut records = session.output().records(&["PartitionKey", "RowKey"]);
         let mut print_all = || {
             while left > 0 {
@@ -79,6 +81,7 @@ impl Query {
                         _ => continue,
                     };
                     records.push(record)?;
+                    count += 1;
                     left = left.saturating_sub(1);
                 }
             }
@@ -97,6 +100,15 @@ impl Query {
             session.note("rows behind the damaged one may be read from the other end: --rev");
         }
         done?;
+        let hints = Hints { kinds: &kinds, table: &self.target.table };
+        for hint in hints.of_names(self.select.as_deref().unwrap_or_default()) {
+            session.note(hint);
+        }
+        if let (0, None, Some(filter)) = (count, &self.after, self.filter()?) {
+            for hint in hints.of_terms(&terms(&filter)) {
+                session.note(hint);
+            }
+        }
         if let (Some(rest), true) = (pages.rest(), self.page.is_some()) {
             session.note(format!("more: --after {rest}"));
         }
@@ -113,12 +125,16 @@ impl Query {
         kinds: &Kinds,
         mut pages: Pages<'_>,
     ) -> Result<Exit, Failure> {
-        let (mut count, mut unreadable) = (0_u64, 0_u64);
+        let (mut count, mut unreadable, mut is_damaged) = (0_u64, 0_u64, false);
         while let Some(rows) = pages.next(usize::MAX)? {
             for found in rows {
                 match found {
                     Found::Row(row) => count += u64::from(self.shows(kinds, &row)),
-                    Found::Unreadable(found) => unreadable += u64::from(self.shows_unreadable(kinds, &found)),
+                    Found::Unreadable(found) if self.shows_unreadable(kinds, &found) => {
+                        unreadable += 1;
+                        is_damaged |= found.error.kind().is_damage();
+                    }
+                    Found::Unreadable(_) => {}
                 }
             }
         }
@@ -126,18 +142,27 @@ impl Query {
         if unreadable > 0 {
             session.note(format!("{unreadable} rows can't be read, and are not among them"));
         }
-        Ok(Exit::Done)
+        Ok(if is_damaged { Exit::Damaged } else { Exit::Done })
+    }
+
+    /// Returns the kind whose entities alone are asked for.
+    fn kind(&self) -> Option<&str> {
+        self.kind.as_deref().or_else(|| self.target.path())
+    }
+
+    fn filter(&self) -> Result<Option<Filter>, Failure> {
+        // Its words may be those of the line.
+        let filter = self.filter.join(" ");
+        Ok(if filter.trim().is_empty() { None } else { Some(Filter::parse(&filter)?) })
     }
 
     fn query(&self, kinds: &Kinds) -> Result<Asked, Failure> {
         let mut query = Asked::new();
-        // Its words may be those of the line.
-        let filter = self.filter.join(" ");
-        if !filter.trim().is_empty() {
-            query = query.filter(Filter::parse(&filter)?);
+        if let Some(filter) = self.filter()? {
+            query = query.filter(filter);
         }
-        if let Some(kind) = &self.kind {
-            let entity_type = kinds.find(&self.table, kind)?.entity_type();
+        if let Some(kind) = self.kind() {
+            let entity_type = kinds.find(&self.target.table, kind)?.entity_type();
             // Rows of its indexes have another, so those are wanted by --copies alone.
             if !self.copies {
                 query = query.filter(prop(ENTITY_TYPE).eq(entity_type));
@@ -153,7 +178,7 @@ impl Query {
 
     /// Returns whether a row that can't be read is to be printed: what it is, its keys say.
     fn shows_unreadable(&self, kinds: &Kinds, found: &Unreadable) -> bool {
-        match (kinds.identify_keys(&self.table, &found.partition, &found.row), &self.kind) {
+        match (kinds.identify_keys(&self.target.table, &found.partition, &found.row), self.kind()) {
             (None, _) => true,
             (Some((kind, _)), Some(name)) if kind.kind() != name => false,
             (Some((_, of)), _) => self.copies || of == RowOf::Entity,
@@ -162,7 +187,7 @@ impl Query {
 
     /// Returns whether a row is to be printed.
     fn shows(&self, kinds: &Kinds, row: &DynamicEntity) -> bool {
-        match (kinds.identify(&self.table, row), &self.kind) {
+        match (kinds.identify(&self.target.table, row), self.kind()) {
             (None, kind) => kind.is_none(),
             (Some((found, _)), Some(kind)) if found.kind() != kind => false,
             (Some((_, of)), _) => self.copies || of == RowOf::Entity,

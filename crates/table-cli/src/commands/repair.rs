@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use table_core::introspect::{KindInfo, RowOf};
 use table_core::store::Problem;
+use table_core::typed::Job;
 use table_core::{DynamicEntity, DynamicTable, Error, ErrorKind, Store};
 
 use crate::copies::WholeEntity;
@@ -43,11 +44,6 @@ pub(super) struct Mended {
 pub(super) fn repair(session: &mut Session<'_>) -> Result<Mended, Failure> {
     let store = session.store("repair")?;
     let kinds = session.kinds()?;
-    let mut mended: u64 = 0;
-    // The structs know all that there is to be known.
-    for declared in &*session.all_declared() {
-        mended = mended.saturating_add(declared.repair(&store)?.mended);
-    }
     let report = store.check()?;
     if !report.problems.is_empty() {
         return Err(Failure::Refused(format!(
@@ -55,8 +51,29 @@ pub(super) fn repair(session: &mut Session<'_>) -> Result<Mended, Failure> {
             report.problems.len()
         )));
     }
-    let mut mending = Mending { store: &store, kinds: &kinds, left: BTreeMap::new() };
-    for problem in &report.wrong_copies {
+    let mut mended: u64 = 0;
+    // The structs know all that there is to be known.
+    for declared in &*session.all_declared() {
+        mended = mended.saturating_add(declared.repair(&store)?.mended);
+    }
+    let mut obstacles = Vec::new();
+    for kind in kinds.all().iter().filter(|kind| kind.lies_here() && !kind.indexes().is_empty()) {
+        if session.declared(kind.table(), kind.kind()).is_some() {
+            continue;
+        }
+        match kind.repair(&store).and_then(Job::run) {
+            Ok(report) => mended = mended.saturating_add(report.mended),
+            Err(error) if is_obstacle(&error) => obstacles.push((kind, error)),
+            Err(error) if error.kind().stops() => return Err(error.into()),
+            Err(error) => session.note(error.to_string()),
+        }
+    }
+    // Of a kind that is not known whole some copies can be told all the same.
+    let wrong = store.check()?.wrong_copies;
+    let closed = obstacles.iter().filter(|(_, error)| error.kind() == ErrorKind::KeyUnavailable);
+    let closed = closed.map(|(kind, _)| *kind).collect();
+    let mut mending = Mending { store: &store, kinds: &kinds, closed, left: BTreeMap::new() };
+    for problem in &wrong {
         match mending.mend(problem) {
             Ok(()) => {}
             Err(Failure::Store(error)) if !error.kind().stops() => {
@@ -66,24 +83,52 @@ pub(super) fn repair(session: &mut Session<'_>) -> Result<Mended, Failure> {
         }
     }
     let reasons = mending.left;
-    let left = store.check()?.wrong_copies.len();
-    let by_layout = report.wrong_copies.len().saturating_sub(left);
-    mended = mended.saturating_add(u64::try_from(by_layout).unwrap_or(u64::MAX));
-    if left > 0 {
-        for (index, why) in reasons {
-            session.note(format!("`{index}` is left as it is: {why}"));
-        }
-        session.note(
-            "what is left takes the struct of its kind: a program that adds it by `Cli::new().kind::<..>()`",
-        );
+    let left = if wrong.is_empty() { 0 } else { store.check()?.wrong_copies.len() };
+    let by_row = wrong.len().saturating_sub(left);
+    mended = mended.saturating_add(u64::try_from(by_row).unwrap_or(u64::MAX));
+    for (index, why) in reasons {
+        session.note(format!("`{index}` is left as it is: {why}"));
+    }
+    for (kind, error) in obstacles {
+        let kind = kind.kind();
+        session.note(format!("`{kind}` is looked at in part: {}", cure(kind, &error)));
     }
     Ok(Mended { mended, left })
+}
+
+/// Returns whether an error says that what is noted of a kind is not enough for a job.
+pub(super) fn is_obstacle(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::DeclaredKind | ErrorKind::KeyUnavailable)
+}
+
+/// Returns why a job can't be done by what is noted of a kind, and what helps.
+pub(super) fn cure(kind: &str, error: &Error) -> String {
+    let reason = error.reason();
+    if error.kind() == ErrorKind::KeyUnavailable {
+        return format!("{reason}; give --keys FILE");
+    }
+    format!(
+        "{reason}; a program of yours with the struct does it: `table_cli::Cli::new().kind::<{}>().run()`",
+        struct_name(kind)
+    )
+}
+
+/// Returns the name that a struct of this kind has, most likely.
+fn struct_name(kind: &str) -> String {
+    let words = kind.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let capitalised = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    };
+    words.map(capitalised).collect()
 }
 
 /// A repair by what is noted of the kinds.
 struct Mending<'m> {
     store: &'m Store,
     kinds: &'m Kinds,
+    /// Those that seal values, and whose keys are not given.
+    closed: Vec<&'m KindInfo>,
     /// Why an index is left as it is, by the names of its kind and its own.
     left: BTreeMap<String, String>,
 }
@@ -97,8 +142,11 @@ impl Mending<'_> {
         let Some(found) = table.get(partition, row)? else { return Ok(()) };
         let Some((kind, of)) = self.kinds.identify(name, &found) else { return Ok(()) };
         let kind = self.kinds.owner(kind);
+        if self.closed.iter().any(|closed| std::ptr::eq(*closed, kind)) {
+            return Ok(());
+        }
         let own = self.store.dynamic_table(kind.entities_table())?;
-        let key = match of {
+        let key = match &of {
             RowOf::Entity => (partition.clone(), row.clone()),
             // What a part held is nowhere else, and what many entities give together is counted anew by the struct.
             RowOf::Part(_) => return Ok(()),
@@ -108,9 +156,20 @@ impl Mending<'_> {
             },
         };
         let entity = self.write_copies(&own, kind, &key)?;
-        let is_of_entity =
-            entity.is_some_and(|entity| owners::has_copy_at(kind, &table, &entity, (partition, row)));
-        if of != RowOf::Entity && !is_of_entity {
+        let RowOf::Index(of_index) = of else { return Ok(()) };
+        let Some(entity) = entity else {
+            table.raw().delete(partition, row)?;
+            return Ok(());
+        };
+        let whole = WholeEntity::gather(&own, kind, &entity)?;
+        let indexes = kind.indexes();
+        let mut here = indexes.iter().filter(|index| index.table.eq_ignore_ascii_case(name));
+        // What can't be told of its own index is left as it is.
+        let is_of_entity = here.any(|index| match whole.lies_at(index, (partition, row)) {
+            Some(lies) => lies,
+            None => index.name == of_index,
+        });
+        if !is_of_entity {
             table.raw().delete(partition, row)?;
         }
         Ok(())

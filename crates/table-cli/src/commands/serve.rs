@@ -1,7 +1,5 @@
 //! `tables serve`: the table server over the store, with its own settings.
 
-use std::path::Path;
-
 use clap::Args;
 use table_server::config::{Flags, read};
 use table_server::log;
@@ -9,6 +7,7 @@ use table_server::run::{RunError, run};
 
 use crate::failure::{Exit, Failure};
 use crate::session::Session;
+use crate::source::{self, Source};
 
 /// The variable that the server reads the address of a database from.
 const OF_DATABASE: &str = "TABLE_SERVER_POSTGRES";
@@ -38,18 +37,25 @@ impl Serve {
             ));
         }
         let mut flags = self.flags.clone();
-        let is_database = ["postgres://", "postgresql://"].iter().any(|scheme| store.starts_with(scheme));
-        if !is_database {
-            if !Path::new(store).exists() {
-                return Err(Failure::NotFound(format!("there is no store at `{store}`")));
-            }
-            flags.directory = Some(store.to_owned());
-        }
+        let directory = match Source::parse(store)? {
+            Source::Directory(path) => Some(path),
+            #[cfg(any(feature = "azure", feature = "postgres"))]
+            _ => None,
+        };
+        let is_database = directory.is_none();
+        flags.directory = directory.is_some().then(|| store.to_owned());
         // The address of a database may hold a password, and has no flag.
         let variable = |name: &str| {
-            if name == OF_DATABASE && is_database { Some(store.to_owned()) } else { std::env::var(name).ok() }
+            if name == OF_DATABASE && is_database { Some(store.into()) } else { std::env::var_os(name) }
         };
         let config = read(flags, variable).map_err(|error| Failure::Usage(error.to_string()))?;
+        // The server makes a store where there is none, and this command does not.
+        if let Some(path) = &directory {
+            source::refuse_missing(path)?;
+        }
+        if !session.options().write {
+            return Err(usage("clients of `serve` change the store: say so by --write"));
+        }
         log::start(config.log);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime =

@@ -1,5 +1,6 @@
 //! `tables studio`: the store in a browser, on this machine alone.
 
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -28,8 +29,11 @@ impl Studio {
         let address = listening.address();
         session.output().text(&address)?;
         session.output().flush()?;
-        if self.open {
-            open(&address).map_err(Failure::Refused)?;
+        if self.open
+            && let Err(why) = open(&address)
+        {
+            // The page is there all the same. What is noted otherwise comes at the end.
+            drop(writeln!(io::stderr(), "{why}"));
         }
         listening.serve().map_err(|error| Failure::Refused(format!("cannot serve the page: {error}")))?;
         Ok(Exit::Done)

@@ -48,7 +48,7 @@ pub(crate) fn copy(
         Ok(target) => target,
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             let mut blobs = 0;
-            let mut names = Names::new(&source);
+            let mut names = Names::new(&source, "");
             while names.next()?.is_some() {
                 blobs += 1;
             }
@@ -60,7 +60,7 @@ pub(crate) fn copy(
         Err(error) => return Err(error.into()),
     };
     let repeated = progress.begun.line;
-    let mut names = Names::new(&source);
+    let mut names = Names::new(&source, "");
     names.after = progress.keys.take().map(|(name, _)| name);
     loop {
         let (mut batch, mut bytes) = (Vec::new(), 0_u64);
@@ -79,7 +79,7 @@ pub(crate) fn copy(
             let mut copying = Copying { source: &source, target: &target, counts: &mut progress.counts };
             let why = copying.blob(blob, moving.mode, line < repeated)?;
             moving.bar.add(1);
-            refused.extend(why.map(|why| Reject::text(line + 1, None, why)));
+            refused.extend(why.map(|why| Reject::text(line, None, why)));
         }
         progress.reject_bytes = rejects.write(&refused)?;
         progress.done = to;
@@ -137,7 +137,7 @@ impl Copying<'_> {
 /// Compares the blobs of a container in two stores by their names, types and contents.
 pub(crate) fn compare(from: &Tables, to: &Tables, name: &str) -> Result<Compared, Failure> {
     let [first, second] = [from.container(name)?, to.container(name)?];
-    let (mut ones, mut others) = (Names::new(&first), Names::new(&second));
+    let (mut ones, mut others) = (Names::new(&first, ""), Names::new(&second, ""));
     let mut compared = Compared::default();
     let (mut one, mut other) = (ones.next()?, others.next()?);
     loop {
@@ -188,23 +188,26 @@ fn hash(container: &Container, blob: &BlobInfo) -> Result<Option<u64>, Failure> 
 }
 
 /// The blobs of a container by their names. No snapshot is held between one page of them and the next.
-struct Names<'n> {
+pub(crate) struct Names<'n> {
     container: &'n Container,
+    prefix: &'n str,
     ready: VecDeque<BlobInfo>,
     after: Option<String>,
     is_ended: bool,
 }
 
 impl<'n> Names<'n> {
-    fn new(container: &'n Container) -> Self {
-        Self { container, ready: VecDeque::new(), after: None, is_ended: false }
+    /// Begins with the first blob whose name begins so.
+    pub(crate) fn new(container: &'n Container, prefix: &'n str) -> Self {
+        Self { container, prefix, ready: VecDeque::new(), after: None, is_ended: false }
     }
 
-    fn next(&mut self) -> Result<Option<BlobInfo>, Failure> {
+    /// Returns the next one.
+    pub(crate) fn next(&mut self) -> Result<Option<BlobInfo>, Failure> {
         if self.ready.is_empty() && !self.is_ended {
             let listing = match &self.after {
-                Some(after) => self.container.list_after("", after)?,
-                None => self.container.list("")?,
+                Some(after) => self.container.list_after(self.prefix, after)?,
+                None => self.container.list(self.prefix)?,
             };
             for blob in listing.take(LISTED) {
                 self.ready.push_back(blob?);

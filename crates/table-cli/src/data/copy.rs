@@ -22,6 +22,7 @@ use super::read::{Chunk, FileReader, Item, Place, Types};
 use super::reject::Rejects;
 use super::scan::{Scan, Takes, Wanted};
 use crate::bar::{Bar, Unit};
+use crate::declared::Structs;
 use crate::failure::Failure;
 
 /// So many entities are given at once at least, unless there are no more.
@@ -40,11 +41,15 @@ pub(crate) enum Origin<'o> {
 pub(crate) struct Copying {
     pub(crate) mode: Mode,
     pub(crate) is_raw: bool,
+    /// Whether a commit is on the disk with the next one alone.
+    pub(crate) is_relaxed: bool,
     /// Whether what was written is compared with what was read.
     pub(crate) verifies: bool,
     pub(crate) wanted: Wanted,
     /// How many rows the tables of the source have, as far as it counts them.
     pub(crate) rows: BTreeMap<String, u64>,
+    /// The kinds that the program has structs of.
+    pub(crate) structs: Structs,
 }
 
 /// What became of a table.
@@ -52,8 +57,6 @@ pub(crate) struct Copying {
 pub(crate) struct Copied {
     pub(crate) counts: Counts,
     pub(crate) compared: Option<Compared>,
-    /// What who copies is to know besides.
-    pub(crate) note: Option<String>,
 }
 
 impl Origin<'_> {
@@ -64,10 +67,11 @@ impl Origin<'_> {
         }
     }
 
-    fn rows(&self, wanted: &Wanted) -> Result<Pull, Failure> {
+    /// Returns the rows; `kinds` are those of the target, by which values of a file have types where they say none.
+    fn rows(&self, wanted: &Wanted, kinds: &Kinds) -> Result<Pull, Failure> {
         match self {
             Self::Table(tables, table) => Pull::table(tables, table, wanted),
-            Self::File(path) => Pull::file(path),
+            Self::File(path) => Pull::file(path, Types::new(kinds.infos(), false)),
         }
     }
 }
@@ -107,7 +111,8 @@ pub(crate) fn copy(
         counts = write(from, to, table, copying, &mut Written { plan, progress, log })?;
     }
     // The store makes copies of the kinds that it has noted.
-    let makes_copies = !plan.is_raw && !Kinds::of(to, table)?.infos().is_empty();
+    let kinds = Kinds::of(to, table)?;
+    let makes_copies = !plan.is_raw && !kinds.infos().is_empty();
     let compared = if copying.verifies && matches!(copying.mode, Mode::Insert | Mode::Replace) {
         let wanted = Wanted {
             // A file is compared as it is: the target has the copies, whether the file has them or not.
@@ -117,7 +122,7 @@ pub(crate) fn copy(
             ..Wanted::default()
         };
         log.bar.begin(format!("compare {table}"), None, Unit::Rows);
-        let mut first = Side { rows: from.rows(&wanted)?, contents: from.contents() };
+        let mut first = Side { rows: from.rows(&wanted, &kinds)?, contents: from.contents() };
         let second = Pull::table(to, table, &wanted)?;
         let mut second = Side { rows: second, contents: Contents::Store(to.clone()) };
         let compared = compare(&mut first, &mut second, &mut |_| Ok(()))?;
@@ -126,7 +131,7 @@ pub(crate) fn copy(
         None
     };
     counts.rejected += counts.sealed.values().sum::<u64>();
-    Ok(Copied { counts, compared, note: None })
+    Ok(Copied { counts, compared })
 }
 
 /// What is written, from where on, and where that is noted.
@@ -146,14 +151,16 @@ fn write(
 ) -> Result<Counts, Failure> {
     let progress = std::mem::take(&mut written.progress);
     let Log { journal, rejects, bar } = &mut *written.log;
-    let (is_raw, repeated) = (written.plan.is_raw, progress.begun.line);
-    let loader = Loader::new(to, table, Writing { mode: copying.mode, is_raw, repeated })?;
+    let (is_raw, repeated) = (written.plan.is_raw, progress.begun);
+    let loader =
+        Loader::new(to, table, Writing { mode: copying.mode, is_raw, repeated }, copying.structs.clone())?;
     let types = Types::new(loader.kinds().infos(), false);
     let mut run = Import {
         tables: to,
         loader,
         rejects,
         journal: Some(journal),
+        on_disk: copying.is_relaxed.then(|| progress.clone()),
         progress,
         blobs: Some(BlobReader::new(from.contents())),
         bar,
@@ -253,7 +260,8 @@ impl Takes for Gather {
         self.number += 1;
         let entity = entity_of(row)?;
         self.bytes += entity.size();
-        self.items.push(Item { line: self.number, entity });
+        let place = Place { offset: 0, line: self.number };
+        self.items.push(Item::new(self.number, place, entity));
         Ok(if self.bytes < GATHERED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 

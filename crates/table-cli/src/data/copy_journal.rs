@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind as IoKind, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::Split;
 
 use super::blobs::{hex, unhex};
 use super::counts::Counts;
-use super::files::{self, failed};
+use super::journal_file::JournalFile;
 use super::notes::{Notes, Progress};
 use super::read::Place;
 use crate::failure::Failure;
@@ -72,8 +70,7 @@ pub(crate) struct Noted {
 /// The file.
 #[derive(Debug)]
 pub(crate) struct CopyJournal {
-    path: PathBuf,
-    file: File,
+    file: JournalFile,
     parts: BTreeMap<Part, Noted>,
     reject_bytes: u64,
 }
@@ -81,28 +78,13 @@ pub(crate) struct CopyJournal {
 impl CopyJournal {
     /// Begins a journal of the copy that this digest stands for.
     pub(crate) fn create(path: PathBuf, digest: &str) -> Result<Self, Failure> {
-        let made = File::create(&path).and_then(|mut file| {
-            file.write_all(format!("{HEAD}\t{digest}\n").as_bytes())?;
-            file.sync_data()?;
-            Ok(file)
-        });
-        let file = made.map_err(|error| failed("write", &path, error))?;
-        Ok(Self { path, file, parts: BTreeMap::new(), reject_bytes: 0 })
+        let file = JournalFile::create(path, &format!("{HEAD}\t{digest}\n"))?;
+        Ok(Self { file, parts: BTreeMap::new(), reject_bytes: 0 })
     }
 
     /// Reads the journal of a copy that was cut short, to go on with it; `None` if there is none.
-    pub(crate) fn resume(path: PathBuf, digest: &str) -> Result<Option<Self>, Failure> {
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == IoKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed("read", &path, error)),
-        };
-        // A line that was cut short was not written.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let text = text.get(..whole).unwrap_or_default();
-        if text.is_empty() {
-            return Ok(None);
-        }
+    pub(crate) fn resume(path: &Path, digest: &str) -> Result<Option<Self>, Failure> {
+        let Some((mut file, text)) = JournalFile::open(path.to_owned())? else { return Ok(None) };
         let Some(lines) = text.strip_prefix(&format!("{HEAD}\t{digest}\n")) else {
             return Err(Failure::Usage(format!(
                 "`{}` is of another copy: of other stores, tables or ways to write. Remove it to begin anew",
@@ -116,13 +98,8 @@ impl CopyJournal {
                 Failure::Usage(format!("{text}: remove the file to begin anew, with --mode skip, say"))
             })?;
         }
-        let opened = OpenOptions::new().write(true).open(&path).and_then(|mut file| {
-            file.set_len(u64::try_from(whole).unwrap_or_default())?;
-            file.seek(SeekFrom::End(0))?;
-            Ok(file)
-        });
-        let file = opened.map_err(|error| failed("write", &path, error))?;
-        Ok(Some(Self { path, file, parts: read.parts, reject_bytes: read.reject_bytes }))
+        file.go_on_behind(text.len())?;
+        Ok(Some(Self { file, parts: read.parts, reject_bytes: read.reject_bytes }))
     }
 
     /// Returns what is noted of a part.
@@ -139,29 +116,24 @@ impl CopyJournal {
     pub(crate) fn enter(&mut self, part: &Part, plan: Plan) -> Result<(), Failure> {
         let Plan { is_raw, notes_kinds } = plan;
         let (raw, kinds) = (u8::from(is_raw), u8::from(notes_kinds));
-        self.write(&format!("part\t{}\t{}\t{raw}\t{kinds}\n", part.what(), hex(part.name().as_bytes())))
+        self.file.write(&format!("part\t{}\t{}\t{raw}\t{kinds}\n", part.what(), hex(part.name().as_bytes())))
     }
 
     /// Notes that all of the part is written that was entered last.
     pub(crate) fn end(&mut self, progress: &Progress) -> Result<(), Failure> {
         self.done(progress)?;
-        self.write("end\n")
+        self.file.write("end\n")
     }
 
     /// Removes the journal: the copy is through.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        files::remove(&self.path)
-    }
-
-    fn write(&mut self, line: &str) -> Result<(), Failure> {
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
-        written.map_err(|error| failed("write", &self.path, error))
+        self.file.finish()
     }
 }
 
 impl Notes for CopyJournal {
     fn begin(&mut self, to: Place) -> Result<(), Failure> {
-        self.write(&format!("begin\t{}\t{}\n", to.offset, to.line))
+        self.file.write(&format!("begin\t{}\t{}\n", to.offset, to.line))
     }
 
     fn done(&mut self, progress: &Progress) -> Result<(), Failure> {
@@ -179,7 +151,7 @@ impl Notes for CopyJournal {
             write!(line, "\t{}={count}", hex(name.as_bytes())).unwrap_or_default();
         }
         line.push('\n');
-        self.write(&line)
+        self.file.write(&line)
     }
 }
 
@@ -204,7 +176,9 @@ impl Reading {
             }
             "begin" => {
                 let begun = Place { offset: number(&mut words)?, line: number(&mut words)? };
-                self.noted()?.progress.begun = begun;
+                let progress = &mut self.noted()?.progress;
+                // A run that was cut short, too, may have begun less than the one before it.
+                progress.begun = progress.begun.later(begun);
             }
             "done" => {
                 let progress = progress(&mut words)?;
@@ -262,6 +236,8 @@ fn text(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn progress_at(line: u64) -> Progress {
@@ -281,7 +257,7 @@ mod tests {
     fn what_was_noted_is_read_and_half_a_line_is_none() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
-        assert!(CopyJournal::resume(path.clone(), "d").unwrap().is_none());
+        assert!(CopyJournal::resume(&path, "d").unwrap().is_none());
         let mut journal = CopyJournal::create(path.clone(), "d").unwrap();
         let (table, blobs) = (Part::Table("Any".into()), Part::Container("photos".into()));
         let plan = Plan { is_raw: true, notes_kinds: false };
@@ -291,24 +267,26 @@ mod tests {
         journal.enter(&blobs, Plan::default()).unwrap();
         journal.begin(Place { offset: 0, line: 8 }).unwrap();
         let whole = fs::read(&path).unwrap();
+        drop(journal);
 
-        let read = CopyJournal::resume(path.clone(), "d").unwrap().unwrap();
+        let read = CopyJournal::resume(&path, "d").unwrap().unwrap();
         let wanted = Noted { plan: Some(plan), progress: progress_at(4), is_ended: true };
         assert_eq!(read.noted(&table), wanted);
         let noted = read.noted(&blobs);
         assert_eq!((noted.progress.begun.line, noted.is_ended, read.reject_bytes()), (8, false, 70));
         assert_eq!(read.noted(&Part::Queue("hires".into())), Noted::default());
+        drop(read);
 
         for end in 0..whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
-            assert!(CopyJournal::resume(path.clone(), "d").is_ok(), "cut off at {end}");
+            assert!(CopyJournal::resume(&path, "d").is_ok(), "cut off at {end}");
         }
         fs::write(&path, &whole).unwrap();
-        assert!(matches!(CopyJournal::resume(path.clone(), "e"), Err(Failure::Usage(_))));
+        assert!(matches!(CopyJournal::resume(&path, "e"), Err(Failure::Usage(_))));
         for wrong in ["end\textra", "part\tshelf\t41\t0\t0", "done\t1", "begin\tx\t1", "part\ttable\t4\t0\t0"]
         {
             fs::write(&path, format!("{HEAD}\td\n{wrong}\n")).unwrap();
-            assert!(matches!(CopyJournal::resume(path.clone(), "d"), Err(Failure::Usage(_))), "{wrong}");
+            assert!(matches!(CopyJournal::resume(&path, "d"), Err(Failure::Usage(_))), "{wrong}");
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Counts {
     pub(crate) rejected: u64,
     /// Sealed values that keep entities from being moved, by the kind and the property.
     pub(crate) sealed: BTreeMap<String, u64>,
+    /// Rows of wide entities that a filter keeps apart: what their heads say that there is, less those that were read.
+    pub(crate) apart: i64,
 }
 
 impl Counts {
@@ -27,6 +29,7 @@ impl Counts {
         self.skipped += other.skipped;
         self.copies += other.copies;
         self.rejected += other.rejected;
+        self.apart += other.apart;
         for (name, count) in &other.sealed {
             *self.sealed.entry(name.clone()).or_default() += count;
         }

@@ -12,6 +12,8 @@ use super::digest::{Digest, Hasher};
 use super::files::NewFile;
 use super::form::Form;
 use super::scan::{Scan, Takes, Wanted};
+#[cfg(feature = "parquet")]
+use super::write::Shape;
 use super::write::{Columns, Writer};
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -19,6 +21,10 @@ use crate::output::Output;
 
 /// So much text is gathered before it is written.
 const GATHERED: usize = 1 << 18;
+
+/// Why a form of one kind is refused where none was named.
+pub(crate) const ONE_KIND: &str =
+    "such a file has the entities of one kind: name a table, and its kind by --kind";
 
 /// A page ends when it has come to so much text.
 const FULL: usize = 4 << 20;
@@ -69,11 +75,11 @@ impl<'e> Exporting<'e> {
     }
 
     fn exporter<'s, 'o>(&self, scan: &mut Scan, sink: Sink<'s, 'o>) -> Result<Exporter<'s, 'o, 'e>, Failure> {
-        let columns = columns(scan, self.wanted, self.form)?;
+        let writer = writer(scan, self.wanted, self.form)?;
         Ok(Exporter {
             tables: self.tables,
             bar: self.bar,
-            writer: Writer::new(self.form, &self.wanted.select, columns),
+            writer,
             text: Vec::new(),
             sink,
             hasher: Hasher::default(),
@@ -82,6 +88,18 @@ impl<'e> Exporting<'e> {
             referred: Vec::new(),
         })
     }
+}
+
+/// Makes the writer of a form, whose columns may depend on the rows.
+fn writer(scan: &mut Scan, wanted: &Wanted, form: Form) -> Result<Writer, Failure> {
+    #[cfg(feature = "parquet")]
+    if form == Form::Parquet {
+        let info = scan.only_kind().cloned().ok_or_else(|| Failure::Usage(ONE_KIND.into()))?;
+        let mut types = Types(Shape::of(info, &wanted.select));
+        scan.run(&mut types)?;
+        return Writer::parquet(types.0);
+    }
+    Ok(Writer::new(form, &wanted.select, columns(scan, wanted, form)?))
 }
 
 /// Returns the columns of a file: those that are asked for, or those of all properties that the rows have, which takes a look
@@ -102,6 +120,21 @@ fn columns(scan: &mut Scan, wanted: &Wanted, form: Form) -> Result<Columns, Fail
 struct Names(Columns);
 
 impl Takes for Names {
+    fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
+        self.0.add_of(row).map(ControlFlow::Continue)
+    }
+
+    fn page(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Gathers the types of properties.
+#[cfg(feature = "parquet")]
+struct Types(Shape);
+
+#[cfg(feature = "parquet")]
+impl Takes for Types {
     fn row(&mut self, row: &impl Source) -> Result<ControlFlow<()>, Failure> {
         self.0.add_of(row).map(ControlFlow::Continue)
     }
@@ -135,7 +168,7 @@ impl Exporter<'_, '_, '_> {
     fn run(&mut self, scan: &mut Scan) -> Result<Counts, Failure> {
         self.writer.begin(&mut self.text);
         let counts = scan.run(self)?;
-        self.writer.end(&mut self.text);
+        self.writer.end(&mut self.text)?;
         self.flush()?;
         Ok(counts)
     }

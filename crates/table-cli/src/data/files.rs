@@ -1,12 +1,15 @@
 //! Files that commands read and write.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind as IoKind, Write};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use table_core::{Error, ErrorKind};
 
+use super::refused;
 use crate::failure::Failure;
 
 /// Returns the failure of something that was done with a file, in words that follow "cannot ".
@@ -50,6 +53,38 @@ pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Returns whether two paths lead to one file.
+pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
+/// Locks an open file of this path, so that two runs do not write to it at once; the lock goes with the file.
+pub(crate) fn lock(file: File, path: &Path) -> Result<File, Failure> {
+    let is_taken = match file.try_lock() {
+        Ok(()) => !is_at(&file, path),
+        Err(TryLockError::WouldBlock) => true,
+        // A file system without locks.
+        Err(TryLockError::Error(_)) => false,
+    };
+    if is_taken {
+        let text = format!("`{}` is in use by another run: wait until that has ended", path.display());
+        return Err(refused(ErrorKind::StoreBusy, text));
+    }
+    Ok(file)
+}
+
+/// Returns whether a file still has this path: the run that held the lock before may have renamed or removed it.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (file.metadata(), fs::metadata(path)) else { return false };
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// A file that gets its name when all of it is written: what is cut short leaves a file of the same name untouched.
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -61,10 +96,22 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Begins the file of this path, under another name.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let part = if is_special(path) { path.to_owned() } else { beside(path, ".part") };
-        let file = File::create(&part).map_err(|error| failed("write", &part, error))?;
-        let file = Some(BufWriter::with_capacity(1 << 16, file));
-        Ok(Self { path: path.to_owned(), part, file, written: 0 })
+        let (path, part) = if is_special(path) {
+            (path.to_owned(), path.to_owned())
+        } else {
+            // A link stays one, and the file that it leads to is replaced.
+            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let part = beside(&path, ".part");
+            (path, part)
+        };
+        let is_new_name = part != path;
+        let opened = OpenOptions::new().write(true).create(true).truncate(!is_new_name).open(&part);
+        let mut file = opened.map_err(|error| failed("write", &part, error))?;
+        if is_new_name {
+            file = lock(file, &part)?;
+            file.set_len(0).map_err(|error| failed("write", &part, error))?;
+        }
+        Ok(Self { path, part, file: Some(BufWriter::with_capacity(1 << 16, file)), written: 0 })
     }
 
     /// Appends bytes.
@@ -103,7 +150,8 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if self.file.take().is_some() {
+        // It goes before the lock does: another run may write one of its own then.
+        if self.file.is_some() {
             self.remove_part();
         }
     }

@@ -15,6 +15,9 @@ pub(crate) enum Form {
     Csv,
     /// A table of Markdown, for people.
     Md,
+    /// Columns of Parquet, for what analyses them; of one kind, and with what its keys say.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Form {
@@ -25,11 +28,18 @@ impl Form {
             Self::AzureCsv | Self::Csv => "csv",
             Self::Azcopy => "json",
             Self::Md => "md",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
         }
     }
 
     /// Returns whether its columns are named before the first entity.
     pub(crate) fn has_columns(self) -> bool {
         matches!(self, Self::AzureCsv | Self::Csv | Self::Md)
+    }
+
+    /// Returns whether a file has the entities of one kind alone.
+    pub(crate) fn is_of_one_kind(self) -> bool {
+        self.extension() == "parquet"
     }
 }

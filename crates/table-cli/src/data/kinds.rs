@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use table_core::crypt::KeyHandle;
 use table_core::introspect::{KindInfo, RowOf};
-use table_core::schema::other_version;
-use table_core::{ErrorKind, Tables};
+use table_core::schema::{head_key, other_version};
+use table_core::{DynamicEntity, ErrorKind, Tables, Value, ValueRef};
 
 use crate::failure::Failure;
 
@@ -14,8 +15,11 @@ const REMEMBERED: usize = 4_096;
 /// The property by which rows say what they are.
 pub(crate) const ENTITY_TYPE: &str = "EntityType";
 
+/// The property of a head that says how many parts there are.
+pub(crate) const ENTITY_PARTS: &str = "EntityParts";
+
 /// The kinds that a table has noted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     infos: Vec<KindInfo>,
     secrets: Vec<Secrets>,
@@ -23,7 +27,7 @@ pub(crate) struct Kinds {
 }
 
 /// The properties of a kind that are not as they were given.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Secrets {
     /// Those that are sealed.
     sealed: Vec<String>,
@@ -40,6 +44,16 @@ pub(crate) enum RowClass {
     Entity(usize),
     /// A row that the store makes of entities of the kind of this number: a copy, a list, a summary.
     Copy(usize),
+}
+
+/// A row of a wide entity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WideRow<'r> {
+    pub(crate) kind: usize,
+    /// The part, counted from 1; 0 is the head.
+    pub(crate) part: usize,
+    /// The row key of the head.
+    pub(crate) head: &'r str,
 }
 
 impl Kinds {
@@ -131,9 +145,37 @@ impl Kinds {
         self.infos.get(kind).is_some_and(|info| info.rows().iter().any(|row| matches!(row, RowOf::Part(_))))
     }
 
+    /// Returns whether entities of any kind are wide.
+    pub(crate) fn have_wide(&self) -> bool {
+        (0..self.infos.len()).any(|kind| self.is_wide(kind))
+    }
+
+    /// Returns what a row is to the wide entity that it is of; `None` if it is of none.
+    pub(crate) fn wide_row<'r>(&mut self, row: &'r DynamicEntity) -> Option<WideRow<'r>> {
+        let text = row.get(ENTITY_TYPE).and_then(Value::as_str);
+        let RowClass::Entity(kind) = self.class(text) else { return None };
+        if !self.is_wide(kind) {
+            return None;
+        }
+        let (part, head) = match self.infos.get(kind)?.row_of_type(text?) {
+            // A row under a key that no part has is a head of nothing.
+            Some(RowOf::Part(part)) => (part, head_key(row.row_key(), part)?),
+            _ => (0, row.row_key()),
+        };
+        Some(WideRow { kind, part, head })
+    }
+
     /// Returns the name of a kind.
     pub(crate) fn name(&self, kind: usize) -> &str {
         self.infos.get(kind).map_or("", KindInfo::kind)
+    }
+}
+
+/// Returns whether a value is one that was sealed.
+pub(crate) fn is_sealed(value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::Binary(bytes) => KeyHandle::of(bytes).is_some(),
+        _ => false,
     }
 }
 

@@ -20,18 +20,25 @@ const NAME: &str = "manifest.jsonl";
 pub(crate) struct Listed {
     pub(crate) table: String,
     pub(crate) file: String,
-    pub(crate) entities: u64,
+    /// How many rows were written, if that is known.
+    pub(crate) entities: Option<u64>,
     /// The sum of the hashes of the entities.
     pub(crate) digest: String,
 }
 
 impl Listed {
+    /// Returns what is wrong with the file if so many entities were read of it; `None` if they are as many as were written.
+    pub(crate) fn lacks(&self, read: u64) -> Option<String> {
+        let written = self.entities.filter(|written| *written != read)?;
+        Some(format!("`{}` has {read} entities, and {written} by the list of the export", self.file))
+    }
+
     /// Makes the line of a table's file.
     pub(crate) fn new(table: &str, file: &str, exported: &Exported) -> Self {
         Self {
             table: table.to_owned(),
             file: file.to_owned(),
-            entities: exported.digest.entities,
+            entities: Some(exported.digest.entities),
             digest: exported.digest.text(),
         }
     }
@@ -51,8 +58,8 @@ pub(crate) fn write(directory: &Path, files: &[Listed]) -> Result<(), Failure> {
         text.push_str(",\"file\":");
         push_json_text(&mut text, &listed.file);
         // A text takes all that is written.
-        writeln!(text, ",\"entities\":\"{}\",\"digest\":\"{}\"}}", listed.entities, listed.digest)
-            .unwrap_or_default();
+        let entities = listed.entities.unwrap_or_default();
+        writeln!(text, ",\"entities\":\"{entities}\",\"digest\":\"{}\"}}", listed.digest).unwrap_or_default();
     }
     let mut file = NewFile::create(&path(directory))?;
     file.write(text.as_bytes())?;
@@ -72,7 +79,7 @@ pub(crate) fn read(directory: &Path) -> Result<Vec<Listed>, Failure> {
                     "table" => value.clone_into(&mut listed.table),
                     "file" => value.clone_into(&mut listed.file),
                     "digest" => value.clone_into(&mut listed.digest),
-                    "entities" => listed.entities = value.parse().unwrap_or_default(),
+                    "entities" => listed.entities = value.parse().ok(),
                     _ => {}
                 }
             }

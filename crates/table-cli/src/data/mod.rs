@@ -12,6 +12,7 @@ pub(crate) mod files;
 pub(crate) mod form;
 pub(crate) mod import;
 pub(crate) mod journal;
+pub(crate) mod journal_file;
 pub(crate) mod kinds;
 pub(crate) mod load;
 pub(crate) mod manifest;

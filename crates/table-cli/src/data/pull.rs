@@ -38,9 +38,9 @@ impl Pull {
         Ok(Self::new(From::Table(scan)))
     }
 
-    /// Begins with the entities of a file.
-    pub(crate) fn file(path: &Path) -> Result<Self, Failure> {
-        let reader = Box::new(FileReader::open(path, Types::default())?);
+    /// Begins with the entities of a file, whose values have these types where they say none.
+    pub(crate) fn file(path: &Path, types: Types) -> Result<Self, Failure> {
+        let reader = Box::new(FileReader::open(path, types)?);
         Ok(Self::new(From::File { reader, path: path.to_owned() }))
     }
 

@@ -26,27 +26,27 @@ pub(crate) struct Moved {
     pub(crate) compared: Option<Compared>,
     /// Why it was not copied.
     pub(crate) refused: Option<String>,
-    /// How many messages are as if they were sent anew, since the target keeps nothing of what became of them.
-    pub(crate) without_history: u64,
 }
 
 /// How a queue is copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moving<'m> {
     pub(crate) mode: Mode,
-    /// Whether a copy had begun that was cut short: what it has left is dropped.
+    /// Whether a copy had begun to send that was cut short: what it has left is dropped.
     pub(crate) is_begun: bool,
     /// Whether what was sent is compared with what is there.
     pub(crate) verifies: bool,
     pub(crate) bar: &'m Bar,
 }
 
-/// Copies the queue of this name, which is paused in the target meanwhile, so that no worker there takes of half a queue.
+/// Copies the queue of this name, which is paused in the target meanwhile, so that no worker there takes of half a queue. `begin`
+/// is told how many messages there are before the first is sent: from then on those of the target are of this copy.
 pub(crate) fn copy(
     from: &Tables,
     to: &Tables,
     name: &str,
     moving: Moving<'_>,
+    begin: impl FnOnce(u64) -> std::result::Result<(), Failure>,
 ) -> std::result::Result<Moved, Failure> {
     let Some(source) = from.find_queue::<Value>(name)?.map(Queue::into_text) else {
         return Ok(Moved::default());
@@ -67,6 +67,7 @@ pub(crate) fn copy(
         }
         Target::Missing(why) => return Ok(refused(all, format!("queue `{name}`: {why}"))),
     }
+    begin(all)?;
     let target = to.queue::<Value>(name)?.into_text();
     target.pause()?;
     let moved = match send_all(&source, &target, moving.bar) {
@@ -119,7 +120,6 @@ fn refused(all: u64, why: String) -> Moved {
 
 /// Sends every message of a queue to another one, as it stands.
 fn send_all(source: &Queue<String>, target: &Queue<String>, bar: &Bar) -> Result<Moved> {
-    let keeps_history = target.keeps_history()?;
     let mut moved = Moved::default();
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let mut send = |batch: &mut Vec<StoredMessage>| {
@@ -127,10 +127,6 @@ fn send_all(source: &Queue<String>, target: &Queue<String>, bar: &Bar) -> Result
         bar.add(length(batch.len()));
         moved.counts.read += length(batch.len());
         moved.counts.written += length(sent);
-        if !keeps_history {
-            let has_one = |message: &&StoredMessage| message.count > 0 || message.error.is_some();
-            moved.without_history += length(batch.iter().filter(has_one).count());
-        }
         batch.clear();
         Ok::<(), Error>(())
     };
@@ -170,8 +166,7 @@ pub(crate) fn compare_named(
 
 /// Compares the messages of two queues, whatever their numbers are; `None` if one of them can't be listed.
 fn compare(source: &Queue<String>, target: &Queue<String>) -> std::result::Result<Option<Compared>, Failure> {
-    let with_history = target.keeps_history()?;
-    let [first, second] = [source, target].map(|queue| hashes(queue, with_history));
+    let [first, second] = [source, target].map(hashes);
     let (first, second) = match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
         (Err(error), _) | (_, Err(error)) if error.kind() == ErrorKind::Unsupported => return Ok(None),
@@ -202,19 +197,16 @@ fn compare(source: &Queue<String>, target: &Queue<String>) -> std::result::Resul
 }
 
 /// Returns the hashes of what the messages of a queue say, in their own order.
-fn hashes(queue: &Queue<String>, with_history: bool) -> Result<Vec<u64>> {
+fn hashes(queue: &Queue<String>) -> Result<Vec<u64>> {
     let (mut all, mut bytes) = (Vec::new(), Vec::new());
     queue.stored(|message| {
         let StoredMessage { text, unique, sent, count, error, .. } = message;
         bytes.clear();
-        for part in [Some(text), unique] {
+        for part in [Some(text), unique, error] {
             push(part.as_deref(), &mut bytes);
         }
-        if with_history {
-            push(error.as_deref(), &mut bytes);
-            bytes.extend_from_slice(&sent.get().to_le_bytes());
-            bytes.extend_from_slice(&count.to_le_bytes());
-        }
+        bytes.extend_from_slice(&sent.get().to_le_bytes());
+        bytes.extend_from_slice(&count.to_le_bytes());
         all.push(XxHash3_64::oneshot(&bytes));
         Ok(ControlFlow::Continue(()))
     })?;

@@ -1,7 +1,7 @@
 //! What was not taken, and why.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -84,25 +84,35 @@ pub(crate) struct Rejects {
 }
 
 impl Rejects {
+    /// Refuses a file of rejects that is what the entities are read from: it would be removed.
+    pub(crate) fn refuse_source(path: &Path, source: &Path) -> Result<(), Failure> {
+        if files::are_one(path, source) {
+            let text =
+                format!("`{}` is read, and can't be the file of rejects: name another one", path.display());
+            return Err(Failure::Usage(text));
+        }
+        Ok(())
+    }
+
     /// Begins a new file; one that is there of an earlier run is removed.
     pub(crate) fn new(path: PathBuf) -> Result<Self, Failure> {
         files::remove(&path)?;
         Ok(Self { path, file: None, bytes: 0 })
     }
 
-    /// Goes on with a file that had so many bytes when it was last written; what stands behind them is removed.
+    /// Goes on with a file that had so many bytes when it was last written; what stands behind them is removed. One that has become
+    /// shorter is gone on with where it ends.
     pub(crate) fn resumed(path: PathBuf, bytes: u64) -> Result<Self, Failure> {
-        let mut rejects = Self { path, file: None, bytes };
-        if files::length_of(&rejects.path)?.is_some() {
+        let mut rejects = Self { path, file: None, bytes: 0 };
+        if let Some(found) = fs::metadata(&rejects.path).ok().filter(fs::Metadata::is_file) {
+            rejects.bytes = bytes.min(found.len());
             let file = OpenOptions::new().write(true).open(&rejects.path);
             let cut = file.and_then(|mut file| {
-                file.set_len(bytes)?;
+                file.set_len(rejects.bytes)?;
                 file.seek(SeekFrom::End(0))?;
                 Ok(file)
             });
             rejects.file = Some(cut.map_err(|error| failed("write", &rejects.path, error))?);
-        } else {
-            rejects.bytes = 0;
         }
         Ok(rejects)
     }

@@ -3,6 +3,8 @@
 use std::ops::{Bound, ControlFlow};
 use std::time::Duration;
 
+#[cfg(feature = "parquet")]
+use table_core::introspect::KindInfo;
 use table_core::introspect::RowOf;
 use table_core::odata::Source;
 use table_core::query::PageBudget;
@@ -13,16 +15,15 @@ use table_core::{
 };
 
 use super::counts::Counts;
-use super::kinds::{ENTITY_TYPE, Kinds, RowClass};
+use super::kinds::{ENTITY_PARTS, ENTITY_TYPE, Kinds, RowClass, is_sealed};
 use crate::failure::Failure;
+use crate::paging::whole_keys;
 
 /// A page is a snapshot of its own, and ends when it has taken so long: what is overwritten meanwhile can't be used again.
 const PAGE: PageBudget = PageBudget::new(1_000).time(Duration::from_millis(200));
 
 /// A page whose rows are held in memory while they are opened.
 const OPENED_PAGE: PageBudget = PageBudget::new(100).time(Duration::from_millis(200));
-/// So many characters of a key an error shows.
-const SHOWN: usize = 200;
 
 /// Which rows of a table are wanted.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ pub(crate) struct Wanted {
     pub(crate) select: Vec<String>,
     /// Without the rows that the store makes itself.
     pub(crate) entities_only: bool,
-    /// All rows of one moment.
+    /// All rows of a table as of one moment.
     pub(crate) consistent: bool,
     /// Whether the store was opened with the keys of what is sealed.
     pub(crate) has_keys: bool,
@@ -84,7 +85,8 @@ impl Scan {
         let snapshot = wanted.consistent.then(|| tables.snapshot()).transpose()?;
         let opened = opens.then(|| table.encrypting(|_, _, _| false));
         let last = (String::new(), String::new());
-        let rows = RowFilter { kinds, only, opens, counts: Counts::default(), last };
+        let is_filtered = wanted.filter.is_some() && wanted.select.is_empty();
+        let rows = RowFilter { kinds, only, opens, is_filtered, counts: Counts::default(), last };
         Ok(Self { table, query, snapshot, rows, opened, after: None, behind: None, is_ended: false })
     }
 
@@ -98,11 +100,23 @@ impl Scan {
         &self.rows.kinds
     }
 
+    /// Returns the kind that is wanted, if it is one alone.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn only_kind(&self) -> Option<&KindInfo> {
+        match self.rows.only {
+            Only::Kind(number) => self.rows.kinds.infos().get(number),
+            _ => None,
+        }
+    }
+
     /// Gives `taker` each row that is wanted, from the first one on; returns how many there were, and how many were left out.
     pub(crate) fn run(&mut self, taker: &mut impl Takes) -> Result<Counts, Failure> {
         if let (Some(opened), Some(_)) = (&self.opened, &self.snapshot) {
             for entity in opened.query(&self.query)? {
-                self.rows.give_opened(entity?, taker)?;
+                // There is no end of a page here: what has no room for more is told so.
+                if self.rows.give_opened(entity?, taker)?.is_break() {
+                    taker.page()?;
+                }
             }
             taker.page()?;
             return Ok(self.take_counts());
@@ -159,7 +173,8 @@ impl Scan {
         if let Some(opened) = opened {
             let page = opened.page(query, OPENED_PAGE, after)?;
             for entity in page.entities {
-                rows.give_opened(entity, taker)?;
+                // The page is read already, and goes on.
+                rows.give_opened(entity, taker).map(drop)?;
             }
             return Ok(page.next);
         }
@@ -187,6 +202,7 @@ struct RowFilter {
     kinds: Kinds,
     only: Only,
     opens: bool,
+    is_filtered: bool,
     counts: Counts,
     /// The keys of the last row that there was, wanted or not.
     last: (String, String),
@@ -221,31 +237,37 @@ impl RowFilter {
                 return Ok(ControlFlow::Continue(()));
             }
         }
+        if let RowClass::Entity(kind) = class
+            && self.is_filtered
+            && self.kinds.is_wide(kind)
+        {
+            // A head says how many parts there are, and a part nothing.
+            let said = row.property(ENTITY_PARTS)?.and_then(ValueRef::as_i64);
+            self.counts.apart += said.unwrap_or(-1);
+        }
         self.counts.read += 1;
         taker.row(row)
     }
 
     /// Gives an entity whose sealed values were opened, without the tokens of these: only the store's own keys make them.
-    fn give_opened(&mut self, mut entity: DynamicEntity, taker: &mut impl Takes) -> Result<(), Failure> {
+    fn give_opened(
+        &mut self,
+        mut entity: DynamicEntity,
+        taker: &mut impl Takes,
+    ) -> Result<ControlFlow<()>, Failure> {
         let text = entity.get(ENTITY_TYPE).and_then(Value::as_str);
         if let RowClass::Entity(kind) = self.kinds.class(text) {
             for token in self.kinds.tokens(kind) {
                 entity.remove(token);
             }
         }
-        // The page is read already, and goes on.
-        self.give(&entity, taker).map(drop)
+        self.give(&entity, taker)
     }
 
     /// Leaves out a row whose digest no key verifies, as that of a copy with a sealed value, and returns its keys.
     fn unreadable(&mut self, error: Error) -> Result<(String, String), Failure> {
-        let keys = error.partition_key().zip(error.row_key());
         // An error shows the beginning of a long key.
-        let Some((partition, row)) =
-            keys.filter(|(partition, row)| [partition, row].iter().all(|key| key.chars().count() < SHOWN))
-        else {
-            return Err(error.into());
-        };
+        let Some((partition, row)) = whole_keys(&error) else { return Err(error.into()) };
         let name = self.kinds.infos().iter().find_map(|info| {
             let what = info.read_keys(partition, row)?.row;
             Some(match what {
@@ -265,10 +287,6 @@ impl RowFilter {
     /// Returns the name of a sealed value of a row, with that of its kind; `None` if it has none.
     fn sealed(&self, kind: usize, row: &impl Source) -> Result<Option<String>, Failure> {
         for name in self.kinds.sealed(kind) {
-            let is_sealed = |value: ValueRef<'_>| match value {
-                ValueRef::Binary(bytes) => table_core::crypt::KeyHandle::of(bytes).is_some(),
-                _ => false,
-            };
             if row.property(name)?.is_some_and(is_sealed) {
                 return Ok(Some(format!("{}.{name}", self.kinds.name(kind))));
             }

@@ -6,7 +6,9 @@ use super::containers::{self, Moving};
 use super::copy::{Copied, Copying, Log, Origin, copy};
 use super::copy_journal::{Noted, Part, Plan};
 use super::load::Mode;
+use super::notes::Notes;
 use super::queues;
+use super::read::Place;
 use super::reject::Reject;
 use crate::bar::Unit;
 use crate::failure::Failure;
@@ -45,31 +47,29 @@ impl Whole<'_> {
             Err(Failure::Store(error)) if error.kind() == ErrorKind::Unsupported => None,
             compared => compared?,
         };
-        Ok(Copied { counts: progress.counts, compared, note: None })
+        Ok(Copied { counts: progress.counts, compared })
     }
 
     fn queue(&self, part: &Part, name: &str, log: &mut Log) -> Result<Copied, Failure> {
-        let Noted { plan, mut progress, is_ended } = log.journal.noted(part);
+        let Noted { mut progress, is_ended, .. } = log.journal.noted(part);
         let Copying { mode, verifies, .. } = *self.copying;
         if is_ended {
+            // One that was left alone is no copy.
+            let verifies = verifies && progress.counts.skipped == 0;
             let compared = if verifies { queues::compare_named(self.from, self.to, name)? } else { None };
-            return Ok(Copied { counts: progress.counts, compared, note: None });
+            return Ok(Copied { counts: progress.counts, compared });
         }
-        log.journal.enter(part, Plan::default())?;
-        log.bar.begin(format!("copy queue {name}"), None, Unit::Messages);
-        let moving = queues::Moving { mode, is_begun: plan.is_some(), verifies, bar: &log.bar };
-        let moved = queues::copy(self.from, self.to, name, moving)?;
+        let Log { journal, rejects, bar } = &mut *log;
+        journal.enter(part, Plan::default())?;
+        bar.begin(format!("copy queue {name}"), None, Unit::Messages);
+        let is_begun = Place::default().is_before(progress.begun);
+        let moving = queues::Moving { mode, is_begun, verifies, bar };
+        let begin = |all: u64| journal.begin(Place { offset: 0, line: all.saturating_add(2) });
+        let moved = queues::copy(self.from, self.to, name, moving, begin)?;
         progress.counts = moved.counts;
         let refused: Vec<_> = moved.refused.into_iter().map(Reject::part).collect();
-        progress.reject_bytes = log.rejects.write(&refused)?;
-        log.journal.end(&progress)?;
-        let note = (moved.without_history > 0).then(|| {
-            format!(
-                "{} messages of the queue `{name}` are as if they were sent anew: the target does not keep how often they were \
-                 received, and why they were given back",
-                moved.without_history
-            )
-        });
-        Ok(Copied { counts: progress.counts, compared: moved.compared, note })
+        progress.reject_bytes = rejects.write(&refused)?;
+        journal.end(&progress)?;
+        Ok(Copied { counts: progress.counts, compared: moved.compared })
     }
 }

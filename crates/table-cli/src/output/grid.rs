@@ -63,12 +63,22 @@ impl Grid {
 
 /// Returns the cell's text in one line: what would end the line, or steer the terminal, is shown and not sent.
 pub(super) fn shown_whole(cell: &Cell) -> String {
+    shown_but_for(cell, &[])
+}
+
+/// Returns the cell's text in as many lines as it has: what would steer the terminal is shown and not sent.
+pub(super) fn shown_in_lines(cell: &Cell) -> String {
+    shown_but_for(cell, &['\n', '\t'])
+}
+
+fn shown_but_for(cell: &Cell, sent: &[char]) -> String {
     let mut text = String::new();
     cell.push_plain(&mut text);
-    if !text.chars().any(char::is_control) {
+    let is_shown = |c: char| c.is_control() && !sent.contains(&c);
+    if !text.contains(is_shown) {
         return text;
     }
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.into() }).collect()
+    text.chars().map(|c| if is_shown(c) { c.escape_debug().to_string() } else { c.into() }).collect()
 }
 
 fn shown(cell: &Cell, is_last: bool) -> String {

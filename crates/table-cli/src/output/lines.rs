@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::grid::Grid;
-use super::{Cell, Format, push_json_text};
+use super::grid::{self, Grid};
+use super::{Array, Cell, Format, push_json_text};
 
 /// A list of lines that is being printed.
 #[must_use = "the last lines are printed by `finish`"]
 pub(crate) struct Lines<'l> {
     sink: &'l mut dyn Write,
+    /// Of [`Format::Json`].
+    array: &'l mut Array,
     format: Format,
     columns: Vec<String>,
     /// Of [`Format::Table`].
@@ -17,8 +19,13 @@ pub(crate) struct Lines<'l> {
 }
 
 impl<'l> Lines<'l> {
-    pub(super) fn new(sink: &'l mut dyn Write, format: Format, columns: Vec<String>) -> Self {
-        Self { sink, format, grid: Grid::new(columns.clone()), columns, printed: 0 }
+    pub(super) fn new(
+        sink: &'l mut dyn Write,
+        array: &'l mut Array,
+        format: Format,
+        columns: Vec<String>,
+    ) -> Self {
+        Self { sink, array, format, grid: Grid::new(columns.clone()), columns, printed: 0 }
     }
 
     /// Prints a line, which has a cell for each column.
@@ -62,7 +69,8 @@ impl<'l> Lines<'l> {
         let mut text = String::new();
         match self.format {
             Format::Json => {
-                text.push_str(if is_first { "[" } else { ",\n " });
+                text.push_str(if self.array.is_begun { ",\n " } else { "[" });
+                self.array.is_begun = true;
                 push_object(&mut text, cells);
             }
             Format::Line => {
@@ -72,7 +80,7 @@ impl<'l> Lines<'l> {
                 for (name, cell) in cells {
                     text.push_str(name);
                     text.push_str(" = ");
-                    cell.push_plain(&mut text);
+                    text.push_str(&grid::shown_in_lines(cell));
                     text.push('\n');
                 }
             }
@@ -88,8 +96,10 @@ impl<'l> Lines<'l> {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match self.format {
             Format::Table => self.grid.finish(self.sink),
-            Format::Json if self.printed == 0 => self.sink.write_all(b"[]\n"),
-            Format::Json => self.sink.write_all(b"]\n"),
+            Format::Json => {
+                self.array.is_whole = true;
+                Ok(())
+            }
             Format::Csv if self.printed == 0 => self.print_csv_names(),
             Format::Md if self.printed == 0 => self.print_markdown_names(),
             Format::Jsonl | Format::Csv | Format::Md | Format::Line => Ok(()),

@@ -31,15 +31,25 @@ pub(crate) enum Format {
     Line,
 }
 
+/// How far the array has come that all lists of a command are in, where the form is one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Array {
+    /// Whether an object stands in it.
+    is_begun: bool,
+    /// Whether a list has ended, so that the array is to be closed.
+    is_whole: bool,
+}
+
 /// Where commands print, and how.
 pub(crate) struct Output<'o> {
     sink: &'o mut dyn Write,
     format: Format,
+    array: Array,
 }
 
 impl<'o> Output<'o> {
     pub(crate) fn new(sink: &'o mut dyn Write, format: Format) -> Self {
-        Self { sink, format }
+        Self { sink, format, array: Array::default() }
     }
 
     /// Returns how lines are printed.
@@ -60,17 +70,17 @@ impl<'o> Output<'o> {
     /// Begins a list of lines with these columns.
     pub(crate) fn lines<'l>(&'l mut self, columns: &[&str]) -> Lines<'l> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        Lines::new(self.sink, self.format, columns)
+        Lines::new(self.sink, &mut self.array, self.format, columns)
     }
 
     /// Begins a list of lines whose names are known as they come. Where there are columns, these names come first.
     pub(crate) fn records<'l>(&'l mut self, first: &[&str]) -> Records<'l> {
-        Records::new(self.sink, self.format, first)
+        Records::new(self.sink, &mut self.array, self.format, first)
     }
 
     /// Prints what is known of one thing: for people a line for each name, and one object in JSON.
     pub(crate) fn facts(&mut self, facts: Record) -> io::Result<()> {
-        facts::print(self.sink, self.format, facts)
+        facts::print(self.sink, &mut self.array, self.format, facts)
     }
 
     /// Prints a text as it is, with a line's end.
@@ -82,6 +92,15 @@ impl<'o> Output<'o> {
     /// Prints bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sink.write_all(bytes)
+    }
+
+    /// Closes what the lists of a command are in, and sends on what has been printed.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        let Array { is_begun, is_whole } = std::mem::take(&mut self.array);
+        if is_whole {
+            self.sink.write_all(if is_begun { b"]\n" } else { b"[]\n" })?;
+        }
+        self.flush()
     }
 
     /// Sends on what has been printed.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::grid::{HELD_BYTES, MEASURED};
-use super::{Cell, Format, Lines};
+use super::{Array, Cell, Format, Lines};
 
 /// A line, name by name.
 pub(crate) type Record = Vec<(String, Cell)>;
@@ -31,6 +31,7 @@ enum State<'l> {
 
 struct Held<'l> {
     sink: &'l mut dyn Write,
+    array: &'l mut Array,
     format: Format,
     records: Vec<Record>,
     bytes: usize,
@@ -38,11 +39,13 @@ struct Held<'l> {
 
 impl<'l> Records<'l> {
     /// Begins a list whose first columns, where there are columns, have these names.
-    pub(super) fn new(sink: &'l mut dyn Write, format: Format, first: &[&str]) -> Self {
+    pub(super) fn new(sink: &'l mut dyn Write, array: &'l mut Array, format: Format, first: &[&str]) -> Self {
         let state = match format {
-            Format::Jsonl | Format::Json | Format::Line => State::Named(Lines::new(sink, format, Vec::new())),
+            Format::Jsonl | Format::Json | Format::Line => {
+                State::Named(Lines::new(sink, array, format, Vec::new()))
+            }
             Format::Table | Format::Csv | Format::Md => {
-                State::Held(Held { sink, format, records: Vec::new(), bytes: 0 })
+                State::Held(Held { sink, array, format, records: Vec::new(), bytes: 0 })
             }
         };
         Self { state, columns: first.iter().map(|&name| name.to_owned()).collect(), left_out: 0 }
@@ -86,7 +89,8 @@ impl<'l> Records<'l> {
     fn settle(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.state, State::Nothing) {
             State::Held(held) => {
-                self.state = State::Columns(Lines::new(held.sink, held.format, self.columns.clone()));
+                self.state =
+                    State::Columns(Lines::new(held.sink, held.array, held.format, self.columns.clone()));
                 held.records.into_iter().try_for_each(|record| self.push_columns(record))
             }
             other => {
@@ -110,15 +114,18 @@ impl<'l> Records<'l> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Output;
     use super::*;
 
     fn print(format: Format, records: impl IntoIterator<Item = Record>) -> (String, u64) {
         let mut printed = Vec::new();
-        let mut list = Records::new(&mut printed, format, &["Key"]);
+        let mut output = Output::new(&mut printed, format);
+        let mut list = output.records(&["Key"]);
         for record in records {
             list.push(record).unwrap();
         }
         let left_out = list.finish().unwrap();
+        output.end().unwrap();
         (String::from_utf8(printed).unwrap(), left_out)
     }
 

@@ -6,7 +6,7 @@ mod settings;
 mod terminal;
 mod words;
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use self::line::{Flow, Runner};
 use self::settings::Settings;
@@ -23,9 +23,15 @@ pub(crate) fn run(session: &mut Session<'_>) -> Result<Exit, Failure> {
     }
     let mut runner = Runner::new(session, Settings::default());
     let mut last = Exit::Done;
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(|error| Failure::Refused(format!("a line can't be read: {error}")))?;
-        match runner.run(session, &line, &mut io::stderr()) {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        // The input is not locked while a line is carried out, which may read what stands behind it: `import Notes -`, say.
+        let read = io::stdin().read_line(&mut line);
+        if read.map_err(|error| Failure::Refused(format!("a line can't be read: {error}")))? == 0 {
+            break;
+        }
+        match runner.run(session, line.trim_end_matches(['\n', '\r']), &mut io::stderr()) {
             Flow::On(exit) => last = if exit == Exit::Done { last } else { exit },
             Flow::End => break,
         }

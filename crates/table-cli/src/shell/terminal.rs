@@ -15,6 +15,7 @@ use super::complete::Names;
 use super::settings;
 use crate::failure::Failure;
 use crate::session::Session;
+use crate::source::holds_secret;
 
 /// A terminal that lines are read from.
 pub(super) struct Terminal {
@@ -24,7 +25,7 @@ pub(super) struct Terminal {
 
 impl Terminal {
     pub(super) fn open() -> Result<Self, Failure> {
-        let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
+        let config = Config::builder().completion_type(CompletionType::List).build();
         let mut editor = Editor::with_config(config).map_err(|error| failed(&error))?;
         editor.set_helper(Some(Completing(Names::default())));
         let history = settings::path("history");
@@ -46,7 +47,13 @@ impl Terminal {
     pub(super) fn read(&mut self, prompt: &str) -> Result<Option<String>, Failure> {
         loop {
             match self.editor.readline(prompt) {
-                Ok(line) => return Ok(Some(line)),
+                Ok(line) => {
+                    // What lets its bearer into a store is kept in no file.
+                    if !holds_secret(&line) {
+                        drop(self.editor.add_history_entry(&line));
+                    }
+                    return Ok(Some(line));
+                }
                 Err(ReadlineError::Eof) => return Ok(None),
                 // What was typed is given up, and not the shell.
                 Err(ReadlineError::Interrupted) => {}

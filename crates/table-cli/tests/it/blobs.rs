@@ -1,8 +1,9 @@
 //! `tables blobs` and `tables logs`.
 
 use snapbox::str;
+use table_core::Store;
 
-use crate::run::{on_company, same, to_people};
+use crate::run::{on, on_company, same, to_people};
 
 #[test]
 fn blobs_are_listed_and_printed() {
@@ -71,4 +72,18 @@ tables: there is no log `nothing`; there are requests
 "#]],
     );
     assert_eq!(on_company(&["logs", "requests", "--since", "soon"]).code, 2);
+}
+
+#[test]
+fn an_entry_with_a_time_of_its_own_keeps_both() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("logs.tables");
+    let store = Store::open(&path).unwrap();
+    let log = store.log::<serde_json::Value>("requests").unwrap();
+    log.append(&serde_json::json!({"at": "gate 7"})).unwrap();
+    log.flush().unwrap();
+    drop(log);
+    store.close().unwrap();
+    let ran = on(path.to_str().unwrap(), &["logs", "requests"]);
+    assert!(ran.out.ends_with("\"entry\":{\"at\":\"gate 7\"}}\n"), "{}", ran.shown());
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use table_core::queue::StoredMessage;
 use table_core::{Durability, DynamicEntity, Store, Tables};
 
@@ -231,4 +232,49 @@ fn copies_that_are_to_follow_are_told_of() {
     let to = directory.path().join("quiet.tables");
     let ran = copy(company().store().as_ref(), &to, &["--table", "Company", "--quiet"]);
     assert_eq!((ran.code, &*ran.err), (0, ""), "{}", ran.out);
+}
+
+#[test]
+fn messages_of_the_target_are_not_dropped_for_a_copy_that_has_sent_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (from, to, rejects) = (path("from.tables"), path("to.tables"), path("rejects"));
+    fill(from.as_ref(), 1);
+    let store = Store::open(&to).unwrap();
+    store.queue::<String>("hires").unwrap().send(&"mine".to_owned()).unwrap();
+    store.close().unwrap();
+    // As it is after a kill before the first message is sent.
+    let mut hash = Sha256::new();
+    for part in [&*from, &to, "insert false false 0", "", "hires", ""] {
+        hash.update(u64::try_from(part.len()).unwrap().to_le_bytes());
+        hash.update(part);
+    }
+    let hex = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let (digest, queue) = (hex(&hash.finalize()), hex(b"hires"));
+    fs::write(path("rejects.journal"), format!("tables-copy 1\t{digest}\npart\tqueue\t{queue}\t0\t0\n"))
+        .unwrap();
+    let ran = tables(&["copy", "--write", &from, &to, "--queue", "hires", "--rejects", &rejects, "--resume"]);
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let text = fs::read_to_string(&rejects).unwrap_or_default();
+    assert!(text.contains("has 1 messages in the target"), "{text}");
+    let store = Store::open(&to).unwrap();
+    assert_eq!(&*messages(&store, "hires").swap_remove(0).text, "\"mine\"");
+}
+
+#[test]
+fn blobs_that_are_refused_are_told_by_their_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let (from, to) = (directory.path().join("from.tables"), directory.path().join("to.tables"));
+    for (path, names) in [(&from, &["a", "b", "c"][..]), (&to, &["b"])] {
+        let store = Store::open(path).unwrap();
+        let photos = store.container("photos").unwrap();
+        for name in names {
+            photos.put(name, path.to_str().unwrap().as_bytes()).unwrap();
+        }
+        drop(photos);
+        store.close().unwrap();
+    }
+    assert_eq!(copy(&from, &to, &[]).code, 1);
+    let rejects = fs::read_to_string(directory.path().join("to.rejects")).unwrap();
+    assert!(rejects.starts_with("{\"line\":2,"), "{rejects}");
 }

@@ -68,3 +68,16 @@ fn a_name_that_looks_like_a_page_is_text() {
     assert!(ran.out.contains("&lt;script&gt;alert("), "{}", ran.out);
     assert!(!ran.out.contains("<script"), "{}", ran.out);
 }
+
+#[test]
+fn a_file_that_can_not_be_written_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("company.tables");
+    company(&path, 3);
+    let (path, file) = (path.to_str().unwrap(), directory.path().join("designs.html"));
+    let ran = tables(&["design", "--store", path, "-o", "/no/such/directory/designs.html"]);
+    assert!(ran.code == 3 && ran.err.contains("/no/such/directory/designs.html"), "{}", ran.shown());
+    let ran = tables(&["design", "--store", path, "-o", file.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(std::fs::read_to_string(file).unwrap().contains("Entity chart"));
+}

@@ -199,8 +199,8 @@ tables: `put` changes the store: say so by --write
     same(
         said.join("\n"),
         str![[r#"
-[1]
-tables: cannot insert or replace in table `Company`, partition `Sales`, row `empid_000009`: property `FirstName` does not fit the layout of `employee`: expected Edm.String, but there is no such property
+[2]
+tables: `put` takes a whole entity, and of `employee` it lacks FirstName=.. LastName=.. Email=.. Age=.. Salary=.. Hired=..; `merge` sets some properties of one that is there
 
 [2]
 tables: `employee` has no property `shoe_size`; it has Department, Id, FirstName, LastName, Email, Age, Salary, Hired, Project

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use table_core::Store;
+use table_core::{DynamicEntity, Store};
 
 use crate::run::tables;
 use crate::store::{Random, company, rows};
@@ -126,4 +126,45 @@ fn a_whole_store_becomes_a_directory_with_a_list() {
     let again = tables(&["export", "--all", "-o", dump, "--store", path]);
     assert_eq!(again.code, 2);
     assert!(again.err.contains("not empty"), "{}", again.err);
+}
+
+#[test]
+fn a_property_may_be_called_as_versions_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (from, file, to) = (path("from.tables"), path("Any.csv"), path("to.tables"));
+    let entity = DynamicEntity::new("p", "1").with("etag", "mine").with("Name", "x");
+    let store = Store::open(&from).unwrap();
+    store.create_table("Any").unwrap().insert(&entity).unwrap();
+    store.close().unwrap();
+    Store::open(&to).unwrap().close().unwrap();
+    assert_eq!(tables(&["export", "Any", "--store", &from, "--as", "azure-csv", "-o", &file]).code, 0);
+    let ran = tables(&["import", "--write", "--store", &to, "Any", &file]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(rows(to.as_ref(), "Any"), [entity]);
+}
+
+#[test]
+fn a_file_is_written_by_one_run_at_a_time_and_a_link_stays_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (store, file, link) = (path("company.tables"), path("out.jsonl"), path("link.jsonl"));
+    company(store.as_ref(), 1);
+    fs::write(&file, "before").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let export = ["export", "Company", "--store", &store, "-o", &link];
+    // What one that was killed has left is no other run.
+    fs::write(path("out.jsonl.part"), "half, and longer than what comes ".repeat(1_000)).unwrap();
+    let other = fs::File::options().write(true).open(path("out.jsonl.part")).unwrap();
+    other.lock().unwrap();
+    let ran = tables(&export);
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(ran.err.contains("in use by another run"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "before");
+    drop(other);
+    let ran = tables(&export);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 3);
+    assert!(!fs::exists(path("out.jsonl.part")).unwrap());
 }

@@ -134,7 +134,7 @@ this is a row of the index `by_name` of `employee`
     same(
         on_company(&wide).shown(),
         str![[r#"
-{"PartitionKey":"Oslo","RowKey":"year_2014","EntityType":"year","Rain":763.0,"EntityParts":1,"Timestamp":"<time>","ETag":"W/\"datetime'<time>'\""}
+{"PartitionKey":"Oslo","RowKey":"year_2014","EntityType":"year","Rain":763.0,"EntityParts":1,"Months_00":-4.5,"Months_01":-3.0,"Months_02":0.5,"Timestamp":"<time>","ETag":"W/\"datetime'<time>'\""}
 {"copy":"part 1","table":"Weather","partition":"Oslo","row":"year_2014_01","state":"agrees","why":null}
 [0]
 

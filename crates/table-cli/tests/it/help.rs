@@ -46,12 +46,12 @@ Print the rows that a filter finds
 Usage: tables query [OPTIONS] <TABLE> [FILTER]...
 
 Arguments:
-  <TABLE>      The table
+  <TABLE>      TABLE, or TABLE/KIND for its entities alone
   [FILTER]...  What to find, as in "PartitionKey eq 'Sales' and Age ge 40"
 
 Options:
       --select <NAMES>  Print these properties alone: Age,Email
-      --kind <KIND>     Find entities of this kind alone
+      --kind <KIND>     Find entities of this kind alone, as TABLE/KIND does
       --top <N>         Print so many at most
       --count           Print how many there are, and none of them
       --copies          Print copies, and parts of wide entities, too
@@ -59,6 +59,11 @@ Options:
       --after <PLACE>   Begin where another page ended
       --rev             From the last to the first
   -h, --help            Print help
+
+Examples:
+  tables query Company "PartitionKey eq 'Sales' and Age ge 40" --select Age,Email
+  tables query Company/employee --top 20
+  tables query Company --count
 
 --store, --write, --keys, --format, --errors and --quiet go with every command: tables --help
 

@@ -210,3 +210,33 @@ fn what_can_not_be_meant_is_refused_and_nothing_written() {
     let listed = tables(&["ls", "--store", store]);
     assert!(!listed.out.contains("\"A\""), "{}", listed.out);
 }
+
+#[test]
+fn what_is_read_is_no_file_of_rejects() {
+    let place = Place::new();
+    let file = place.path("data");
+    for command in [&["import", "Any"][..], &["copy"]] {
+        fs::write(&file, line("1", 1)).unwrap();
+        let (store, file) = (place.store(), file.to_str().unwrap());
+        let store = store.to_str().unwrap();
+        let more = match command {
+            ["copy"] => vec![file, store, "--table", "Any"],
+            _ => vec![file, "--store", store],
+        };
+        let ran = tables(&[command, &more[..], &["--write", "--rejects", file]].concat());
+        assert_eq!(ran.code, 2, "{command:?} {} {}", ran.out, ran.err);
+        assert!(ran.err.contains("can't be the file of rejects"), "{}", ran.err);
+        assert_eq!(fs::read_to_string(file).unwrap(), line("1", 1), "{command:?}");
+    }
+}
+
+#[test]
+fn what_can_not_be_read_makes_no_table() {
+    let place = Place::new();
+    let ran = place.import("Any", "\u{1f}\u{8b}", &[]);
+    assert_ne!(ran.code, 0);
+    fs::write(place.path("data"), [0x1f, 0x8b, 8, 0]).unwrap();
+    let ran = place.import_file("Any", &place.path("data"), &[]);
+    assert!(ran.code == 2 && ran.err.contains("compressed"), "{}", ran.err);
+    assert_eq!(tables(&["ls", "--store", place.store().to_str().unwrap()]).out, "");
+}

@@ -31,7 +31,10 @@ tables: which keys there are takes the key ring: give --keys FILE
     );
     assert_eq!(on(place.store(), &["keys", "rotate", "--keys", place.ring()]).code, 2);
     let ran = on(place.store(), &["keys", "rotate", "--write", "--keys", place.ring()]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, "1 keys have successors\n"));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (0, "1 key has a new one in its place, which seals from now on\n")
+    );
     assert_eq!(on(place.store(), &["keys", "list", "--keys", place.ring()]).out.lines().count(), 2);
     let ran = on(place.store(), &["get", "Payroll", "contoso", "contract_0001", "--keys", place.ring()]);
     assert!(ran.out.contains("\"Salary\":90000"), "{}", ran.shown());
@@ -94,4 +97,23 @@ fn a_key_ring_that_is_not_there_is_told() {
     let ran = on_company(&["query", "Payroll", "--keys", "/nowhere/at.all"]);
     assert_eq!((ran.out.as_str(), ran.code), ("", 1), "{}", ran.err);
     assert!(ran.err.contains("/nowhere/at.all"), "{}", ran.err);
+}
+
+#[test]
+fn a_passphrase_is_for_the_ring_that_has_one() {
+    let (directory, place) = copy();
+    let query = ["query", "Payroll", "--select", "Salary", "--store", place.store(), "--keys"];
+    let passphrase = [("TABLES_PASSPHRASE", "correct horse battery staple")];
+    let open =
+        |ring: &str, variables: &[(&str, &str)]| binary(&[&query[..], &[ring]].concat(), variables, "");
+    let ran = open(place.ring(), &passphrase);
+    assert!(ran.code == 0 && ran.out.contains("\"Salary\":90000"), "{}", ran.shown());
+    let closed = directory.path().join("closed.keys");
+    std::fs::copy(place.ring(), &closed).unwrap();
+    KeyRing::open(&closed).unwrap().change_passphrase(Some(passphrase[0].1)).unwrap();
+    let closed = closed.to_str().unwrap();
+    let ran = open(closed, &passphrase);
+    assert!(ran.code == 0 && ran.out.contains("\"Salary\":90000"), "{}", ran.shown());
+    assert_eq!(open(closed, &[]).code, 1);
+    assert_eq!(open(closed, &[("TABLES_PASSPHRASE", "wrong")]).code, 1);
 }

@@ -98,3 +98,37 @@ fn a_word_that_is_no_option_is_refused() {
     let ran = tables(&["look"]);
     assert_eq!(ran.code, 2);
 }
+
+#[test]
+fn what_lets_its_bearer_in_is_not_repeated() {
+    let directory = tempfile::tempdir().unwrap();
+    let from = directory.path().join("from.tables");
+    Store::open(&from).unwrap().create_table("Notes").unwrap();
+    let from = from.to_str().unwrap();
+    for (store, word) in [
+        ("DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=c2VjcmV0", "azure:"),
+        ("TableEndpoint=https://contoso.example;SharedAccessSignature=sig=c2VjcmV0", "azure:"),
+        ("mysql://jun:c2VjcmV0@localhost/company", "mysql://.."),
+    ] {
+        for arguments in
+            [&["ls", "--store", store][..], &["copy", "--write", from, store], &["diff", from, store]]
+        {
+            let ran = tables(arguments);
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+            assert!(ran.err.contains(word) && !ran.err.contains("c2VjcmV0"), "{}", ran.err);
+        }
+        assert!(!std::fs::exists(store).unwrap());
+    }
+}
+
+#[test]
+fn what_is_no_command_line_is_told_as_json_where_that_is_asked_for() {
+    for arguments in
+        [&["ls", "--all", "--errors", "json"][..], &["look", "--errors=json"], &["--errors", "json"]]
+    {
+        let ran = tables(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+        assert!(ran.err.starts_with("{\"error\":{\"code\":\"InvalidInput\",\"message\":"), "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+}

@@ -21,6 +21,7 @@ mod kinds;
 
 mod beside;
 mod blobs;
+mod by_layout;
 mod check;
 mod copy;
 mod copy_whole;
@@ -38,10 +39,13 @@ mod jobs;
 mod keys;
 mod ls;
 mod maintain;
+mod newcomer;
 #[cfg(feature = "azure")]
 mod on_azure;
 #[cfg(feature = "postgres")]
 mod on_postgres;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod progress;
 mod query;
 mod queues;
@@ -60,3 +64,4 @@ mod store;
 mod studio;
 mod terminal;
 mod untouched;
+mod wide;

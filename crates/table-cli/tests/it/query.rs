@@ -1,9 +1,13 @@
 //! `tables query`.
 
+use std::sync::Arc;
+
 use snapbox::str;
+use table_core::crypt::KeyRing;
 use table_core::{DynamicEntity, Store};
 
 use crate::fixture::copy;
+use crate::kinds::Contract;
 use crate::run::{on, on_company, same, to_people};
 
 #[test]
@@ -199,8 +203,8 @@ fn sealed_values_open_with_their_keys() {
         str![[r#"
 {"PartitionKey":"contoso","RowKey":"contract_0001","Title":"engineer","Salary":"(sealed)","Number":"(sealed)"}
 {"PartitionKey":"contoso","RowKey":"contract_0002","Title":"lawyer","Salary":"(sealed)","Number":"(sealed)"}
-{"PartitionKey":"contoso","RowKey":"number_<bytes>","unreadable":"the store was opened without a key provider; give one by `Store::options().encryption(..)`"}
-{"PartitionKey":"contoso","RowKey":"number_<bytes>","unreadable":"the store was opened without a key provider; give one by `Store::options().encryption(..)`"}
+{"PartitionKey":"contoso","RowKey":"number_<bytes>","unreadable":"the store was opened without a key provider; give its options one by `.encryption(..)`"}
+{"PartitionKey":"contoso","RowKey":"number_<bytes>","unreadable":"the store was opened without a key provider; give its options one by `.encryption(..)`"}
 [0]
 
 "#]],
@@ -254,4 +258,69 @@ tables: cannot read the continuation token: the token is damaged
 "#]],
     );
     assert_eq!(on_company(&["query", "Company", "--top", "1", "--page", "1"]).code, 2);
+}
+
+#[test]
+fn pages_go_on_behind_a_row_that_can_not_be_read() {
+    for rev in [&[][..], &["--rev"]] {
+        let whole = on_company(&[&["query", "Payroll", "--copies", "--select", "Title"], rev].concat()).out;
+        assert_eq!(whole.lines().count(), 4, "{whole}");
+        let (mut found, mut after): (Vec<String>, Option<String>) = (Vec::new(), None);
+        for page in 0.. {
+            let mut arguments = vec!["query", "Payroll", "--copies", "--select", "Title", "--page", "1"];
+            arguments.extend(rev);
+            if let Some(after) = &after {
+                arguments.extend(["--after", after]);
+            }
+            let ran = on_company(&arguments);
+            assert!(ran.code == 0 && page < 8, "{}", ran.shown());
+            found.extend(ran.out.lines().map(str::to_owned));
+            after = ran.err.strip_prefix("more: --after ").map(|rest| rest.trim().to_owned());
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, whole.lines().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn no_row_comes_twice_where_one_of_a_long_key_can_not_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, ring) = (directory.path().join("long.tables"), directory.path().join("long.keys"));
+    let keys = Arc::new(KeyRing::create(&ring).unwrap());
+    let store = Store::options().encryption(keys).open(&path).unwrap();
+    let contract = |id: u32| Contract {
+        company: "x".repeat(300),
+        id,
+        title: "engineer".into(),
+        salary: 1,
+        number: id.to_string().into(),
+    };
+    let contracts = store.table::<Contract>().unwrap();
+    for id in [1, 2] {
+        contracts.insert(&contract(id)).unwrap();
+    }
+    drop(contracts);
+    store.close().unwrap();
+    let ran = on(path.to_str().unwrap(), &["query", "Payroll", "--copies", "--select", "Title"]);
+    assert_eq!(ran.out.matches("contract_0001").count(), 1, "{}", ran.shown());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+}
+
+#[test]
+fn nothing_that_people_read_steers_the_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes.tables");
+    let store = Store::open(&path).unwrap();
+    let note = DynamicEntity::new("p", "1").with("Text", "\u{1b}[2Jone\ntwo").with("Z", "\u{9b}2J");
+    store.create_table("Notes").unwrap().insert(&note).unwrap();
+    store.close().unwrap();
+    for format in ["table", "line"] {
+        for command in [&["query", "Notes"][..], &["get", "Notes", "p", "1"]] {
+            let ran = on(path.to_str().unwrap(), &[command, &["--format", format]].concat());
+            assert!(ran.out.contains("\\u{1b}[2Jone") && ran.out.contains("\\u{9b}2J"), "{}", ran.out);
+            assert!(!ran.out.contains(['\u{1b}', '\u{9b}']), "{:?}", ran.out);
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! Sealed values in and out.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use table_cli::Cli;
 use table_core::blob::SealedBlob;
 use table_core::crypt::{KeyRing, Secret};
 use table_core::{DynamicEntity, Entity, Store};
@@ -216,4 +218,61 @@ fn sealed_blobs_come_along_with_keys_and_are_left_out_by_name_without() {
     assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
     let text = fs::read_to_string(&rejects).unwrap();
     assert!(text.lines().count() == 5 && text.contains("the blob of `Picture` is to be sealed"), "{text}");
+}
+
+/// The longest piece that was printed at once, and how much was.
+#[derive(Default)]
+struct Pieces {
+    longest: usize,
+    all: usize,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.longest = self.longest.max(bytes.len());
+        self.all += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn one_moment_of_opened_values_is_printed_by_pieces() {
+    let clinic = clinic();
+    let store = clinic.open("from.tables", "from.keys");
+    let patients = store.table::<Patient>().unwrap();
+    for id in 100..500 {
+        let diagnosis = "x".repeat(30_000).into();
+        patients.insert(&Patient { clinic: "south".into(), id, name: String::new(), diagnosis }).unwrap();
+    }
+    drop(patients);
+    store.close().unwrap();
+    let (from, keys) = (clinic.text("from.tables"), clinic.text("from.keys"));
+    let mut pieces = Pieces::default();
+    let export = ["tables", "export", "Patients", "--consistent", "--store", &from, "--keys", &keys];
+    let exit = Cli::new().run_with(export, &mut pieces, &mut Vec::new(), false);
+    assert_eq!(exit.code(), 0);
+    assert!(pieces.all > 12_000_000 && pieces.longest < 6_000_000, "{} of {}", pieces.longest, pieces.all);
+}
+
+#[test]
+fn a_row_that_is_written_as_it_is_has_no_sealed_value_open() {
+    let clinic = clinic();
+    let (from, to) = (clinic.text("from.tables"), clinic.text("to.tables"));
+    let (keys, to_keys, rejects) = (clinic.text("from.keys"), clinic.text("to.keys"), clinic.text("rejects"));
+    let both = ["--keys", &*keys, "--target-keys", &*to_keys];
+    let copy = ["copy", "--write", &*from, &*to, "--raw", "--rejects", &*rejects];
+    let ran = tables(&[&copy[..], &both].concat());
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let text = fs::read_to_string(&rejects).unwrap_or_default();
+    assert!(text.contains("leave --raw out") && !text.contains("ribs"), "{text}");
+    assert!(!holds(&clinic.path("to.tables").join("data.mdb"), "broken ribs"));
+
+    let put = ["put", "--write", "Patients/patient", "--raw", "--store", &from, "--keys", &keys];
+    let ran = tables(&[&put[..], &["clinic=north", "id=99", "name=n", "diagnosis=ribs of glass"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("seals `Diagnosis`"), "{} {}", ran.code, ran.err);
+    assert!(!holds(&clinic.path("from.tables").join("data.mdb"), "ribs of glass"));
 }

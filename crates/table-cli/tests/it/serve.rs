@@ -45,7 +45,8 @@ fn the_store_is_served() {
     // It is free now, and hardly taken by another in a moment.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
-    command.args(["serve", "--admin-address", "none", "--address", &free.to_string(), "--store"]).arg(&path);
+    let serve = ["serve", "--admin-address", "none", "--address", &free.to_string(), "--store"];
+    command.args(serve).arg(&path).arg("--write");
     let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -64,4 +65,45 @@ fn the_store_is_served() {
     let answer = answered.unwrap();
     assert!(answer.starts_with("HTTP/1.1 40"), "{answer}");
     assert!(!answer.contains("Company"), "{answer}");
+}
+
+#[test]
+fn clients_change_a_store_where_it_is_said_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("company.tables");
+    Store::open(&path).unwrap().create_table("Company").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+    command.args(["serve", "--admin-address", "none", "--address", "127.0.0.1:0", "--store"]).arg(&path);
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // The first line of one that serves, or the end of one that does not.
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    drop(process.kill());
+    let code = process.wait().unwrap().code();
+    assert_eq!((line.as_str(), code), ("", Some(2)));
+}
+
+#[test]
+fn a_directory_that_is_no_store_is_not_made_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let there = directory.path().to_str().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
+    command.args([
+        "serve",
+        "--admin-address",
+        "none",
+        "--address",
+        "127.0.0.1:0",
+        "--write",
+        "--store",
+        there,
+    ]);
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // The first line of one that serves, or the end of one that does not.
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    drop(process.kill());
+    let code = process.wait().unwrap().code();
+    assert_eq!((line.as_str(), code), ("", Some(3)));
+    assert_eq!(std::fs::read_dir(there).unwrap().count(), 0);
 }

@@ -197,3 +197,32 @@ fn a_terminal_has_history_completion_and_settings_that_last() {
     let settings = std::fs::read_to_string(state.path().join("tables").join("settings")).unwrap();
     assert_eq!(settings, "format = csv\n");
 }
+
+#[test]
+fn data_go_in_and_out() {
+    let (directory, place) = copy();
+    let file = directory.path().join("notes.jsonl");
+    let input = format!(
+        "export Notes -o {file}\nimport --write Again {file}\ndiff {store} {file} --table Notes\nset write on\n\
+         import More -\n{{\"PartitionKey\":\"p\",\"RowKey\":\"1\"}}\n",
+        file = file.display(),
+        store = place.store(),
+    );
+    let ran = lines(place.store(), &input);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert_eq!(ran.out.matches("\"written\":3,").count(), 1, "{}", ran.shown());
+    assert_eq!(ran.out.matches("\"written\":1,").count(), 1, "{}", ran.shown());
+}
+
+#[test]
+fn what_lets_its_bearer_in_is_no_history() {
+    let state = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::open(company().store(), state.path().to_str().unwrap());
+    terminal.read();
+    terminal.press("set store mysql://jun:c2VjcmV0@127.0.0.1/company\r");
+    terminal.press("ls --store AccountKey=c2VjcmV0\r");
+    terminal.press("query Notes --count\r");
+    terminal.close();
+    let history = std::fs::read_to_string(state.path().join("tables").join("history")).unwrap();
+    assert!(history.contains("query Notes") && !history.contains("c2VjcmV0"), "{history}");
+}

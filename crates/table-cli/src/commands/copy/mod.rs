@@ -17,10 +17,11 @@ use crate::data::copy_journal::{CopyJournal, Part};
 use crate::data::export::Exporting;
 use crate::data::files;
 use crate::data::form::Form;
+use crate::data::journal_file::JournalFile;
 use crate::data::load::Mode;
-use crate::data::manifest::Listed;
 use crate::data::open::{self, Opening};
 use crate::data::place::{Place, form_of, table_of};
+use crate::data::refused;
 use crate::data::reject::Rejects;
 use crate::data::scan::Wanted;
 use crate::data::whole::Whole;
@@ -91,7 +92,13 @@ impl Copy {
             return Err(Failure::Usage("a copy changes the target: give --write".into()));
         }
         let (source, target) = (Place::parse(&self.source), Place::parse(&self.target));
-        if source == target {
+        let is_same = match (&source, &target) {
+            (Place::Store(source), Place::Store(target)) => {
+                files::are_one(Path::new(source), Path::new(target))
+            }
+            _ => false,
+        };
+        if is_same || source == target {
             return Err(Failure::Usage("source and target are the same".into()));
         }
         let (name, path) = match (&source, target) {
@@ -102,6 +109,7 @@ impl Copy {
                 return Err(Failure::Usage(text.into()));
             }
         };
+        session.close();
         if let Some(path) = path {
             return self.to_file(session, &name, &path);
         }
@@ -112,7 +120,7 @@ impl Copy {
         let open_target =
             || open::to_write(&name, &options, Opening { relaxed: self.relaxed, creates: true });
         let mut copying = self.copying(session);
-        let mut done = Vec::new();
+        let (mut done, mut cut) = (Vec::new(), Vec::new());
         match &source {
             Place::Store(source) => {
                 let from = open::to_read(source, session.options())?;
@@ -134,6 +142,7 @@ impl Copy {
             Place::File(path) => {
                 self.refuse_parts_of_files()?;
                 let table = table_of(path, &self.tables)?;
+                Rejects::refuse_source(&self.rejects, path)?;
                 let to = open_target()?;
                 let mut log = self.log(session, files::length_of(path)?.unwrap_or_default())?;
                 let copied = copy(&Origin::File(path), to.tables(), &table, &copying, &mut log)?;
@@ -143,17 +152,31 @@ impl Copy {
             Place::Files(directory) => {
                 self.refuse_parts_of_files()?;
                 let files = self.files_of(directory)?;
+                for listed in &files {
+                    Rejects::refuse_source(&self.rejects, &directory.join(&listed.file))?;
+                }
                 let to = open_target()?;
                 let mut log = self.log(session, 0)?;
-                for Listed { table, file, .. } in files {
-                    let path = directory.join(file);
-                    let copied = copy(&Origin::File(&path), to.tables(), &table, &copying, &mut log)?;
-                    done.push((Part::Table(table), copied));
+                for listed in files {
+                    let path = directory.join(&listed.file);
+                    let copied = copy(&Origin::File(&path), to.tables(), &listed.table, &copying, &mut log)?;
+                    cut.extend(listed.lacks(copied.counts.read));
+                    done.push((Part::Table(listed.table), copied));
                 }
                 log.journal.finish()?;
             }
         }
-        report::report(session, &done)
+        let rejected: u64 = done.iter().map(|(_, copied)| copied.counts.rejected).sum();
+        let in_file = files::length_of(&self.rejects)?.is_some_and(|bytes| bytes > 0);
+        if rejected > 0 && in_file {
+            session.note(self.mode.rejected(rejected, &self.rejects));
+        }
+        let exit = report::report(session, &done)?;
+        if !cut.is_empty() {
+            let text = format!("{}: what is there was copied", cut.join("; "));
+            return Err(refused(ErrorKind::Corrupt, text));
+        }
+        Ok(exit)
     }
 
     fn copying(&self, session: &Session<'_>) -> Copying {
@@ -165,9 +188,11 @@ impl Copy {
         Copying {
             mode: self.mode,
             is_raw: self.raw,
+            is_relaxed: self.relaxed,
             verifies: !self.no_verify,
             wanted,
             rows: BTreeMap::new(),
+            structs: session.all_declared(),
         }
     }
 
@@ -177,15 +202,15 @@ impl Copy {
         let path = files::beside(&self.rejects, ".journal");
         let digest = self.digest(bytes);
         if self.resume {
-            if let Some(journal) = CopyJournal::resume(path.clone(), &digest)? {
+            if let Some(journal) = CopyJournal::resume(&path, &digest)? {
                 let rejects = Rejects::resumed(self.rejects.clone(), journal.reject_bytes())?;
                 return Ok(Log { journal, rejects, bar: session.bar(false) });
             }
-        } else if files::length_of(&path)?.is_some() {
-            return Err(Failure::Usage(format!(
-                "a copy was cut short: go on with --resume, or remove `{}` to begin anew",
-                path.display()
-            )));
+        } else {
+            JournalFile::refuse_begun(&path, || {
+                let path = path.display();
+                format!("a copy was cut short: go on with --resume, or remove `{path}` to begin anew")
+            })?;
         }
         let rejects = Rejects::new(self.rejects.clone())?;
         Ok(Log { journal: CopyJournal::create(path, &digest)?, rejects, bar: session.bar(false) })
@@ -223,7 +248,7 @@ impl Copy {
         let mut counts = exported.counts;
         counts.written = counts.read;
         counts.rejected = counts.sealed.values().sum();
-        let copied = Copied { counts, compared: None, note: None };
+        let copied = Copied { counts, compared: None };
         report::report(session, &[(Part::Table(table), copied)])
     }
 }

@@ -46,9 +46,6 @@ pub(super) fn report(session: &mut Session<'_>, done: &[(Part, Copied)]) -> Resu
         ])?;
     }
     lines.finish()?;
-    for note in done.iter().filter_map(|(_, copied)| copied.note.as_ref()) {
-        session.note(note);
-    }
     if !sealed.is_empty() {
         let sealed = sealed.join(", ");
         return Err(refused(

@@ -1,12 +1,13 @@
 //! Contents to files.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use table_core::{ErrorKind, Tables};
 
+use super::contents::find;
 use super::{Held, directory, hex, note};
 use crate::data::files::failed;
 use crate::failure::Failure;
@@ -27,8 +28,7 @@ impl BlobWriter {
 
     /// Writes what a reference refers to, unless it is there. What no entity holds any more is counted.
     pub(crate) fn write(&mut self, tables: &Tables, blob: &Held, reference: &[u8]) -> Result<(), Failure> {
-        let note = note(&self.directory, reference);
-        if self.is_made && note.exists() {
+        if self.has(blob, reference)? {
             return Ok(());
         }
         let mut reader = match blob.open(tables) {
@@ -45,10 +45,19 @@ impl BlobWriter {
         let (digest, length) = copy(&mut reader, &part)?;
         let path = self.directory.join(&digest);
         fs::rename(&part, &path).map_err(|error| failed("write", &path, error))?;
+        let note = note(&self.directory, reference);
         let text = format!("{digest} {length} {content_type}\n");
-        fs::write(&note, text).map_err(|error| failed("write", &note, error))?;
+        let named = write_note(&part, &text).and_then(|()| fs::rename(&part, &note));
+        named.map_err(|error| failed("write", &note, error))?;
         self.written += 1;
         Ok(())
+    }
+
+    /// Returns whether a reference has its content there, whole: an export that was stopped may have left half of it.
+    fn has(&self, blob: &Held, reference: &[u8]) -> Result<bool, Failure> {
+        let Ok(noted) = find(&self.directory, reference)? else { return Ok(false) };
+        let found = noted.file.metadata().map_err(|error| failed("read", &noted.path, error))?;
+        Ok(found.len() == blob.len())
     }
 
     /// Returns how many contents were written, and how many were gone when they were to be.
@@ -64,6 +73,13 @@ impl BlobWriter {
         }
         Ok(())
     }
+}
+
+/// Writes what is noted of a reference, and brings it to the disk.
+fn write_note(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Copies what a reader gives into a file; returns the digest and the length of it.

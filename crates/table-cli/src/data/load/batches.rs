@@ -63,11 +63,12 @@ pub(super) fn cut(items: &[Item]) -> Vec<Range<usize>> {
 mod tests {
     use table_core::DynamicEntity;
 
+    use super::super::super::read::Place;
     use super::*;
 
     fn item(partition: &str, row: &str, bytes: usize) -> Item {
         let entity = DynamicEntity::new(partition, row).with("Text", "x".repeat(bytes));
-        Item { line: 1, entity }
+        Item::new(1, Place::default(), entity)
     }
 
     #[test]

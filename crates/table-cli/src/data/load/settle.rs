@@ -1,14 +1,17 @@
 //! What becomes of a batch that was refused: its entities one by one, as far as they have to be.
 
+use table_core::schema::part_key;
 use table_core::{DynamicEntity, ETag, Error, ErrorKind, Value};
 
 use super::super::blobs::Held;
 use super::super::blobs::contents::{self, Contents};
 use super::super::counts::Counts;
-use super::super::kinds::{ENTITY_TYPE, RowClass};
+use super::super::kinds::{ENTITY_PARTS, ENTITY_TYPE, RowClass};
 use super::super::read::Item;
 use super::super::reject::Reject;
-use super::{Loader, Mode};
+use super::wide;
+use super::{Loader, Mode, rows_of};
+use crate::declared::{Declared, find};
 use crate::failure::Failure;
 
 impl Loader<'_> {
@@ -37,7 +40,7 @@ impl Loader<'_> {
             let add = |batch, item: &&Item| self.writing.mode.add(batch, item.entity.clone());
             let batch = rest.iter().fold(empty, add);
             match batch.commit() {
-                Ok(_) => counts.written += u64::try_from(rest.len()).unwrap_or_default(),
+                Ok(_) => counts.written += rows_of(rest.iter().copied()),
                 Err(error) if stops(error.kind()) => return Err(error.into()),
                 Err(_) => alone.append(&mut rest),
             }
@@ -50,15 +53,18 @@ impl Loader<'_> {
 
     /// Writes one entity.
     fn write(&self, item: &Item, counts: &mut Counts, rejects: &mut Vec<Reject>) -> Result<(), Failure> {
-        let mut written = self.writing.mode.write(&self.table, &item.entity);
+        let mut written = self.writing.mode.write(&self.table, &item.entity).map(drop);
         if let Err(error) = &written
             && error.kind() == ErrorKind::DeclaredKind
-            && self.is_whole_row(&item.entity)
         {
-            written = self.write_row(&item.entity);
+            if self.is_whole_row(&item.entity) {
+                written = self.write_row(&item.entity).map(drop);
+            } else if let Some(declared) = self.declared(&item.entity) {
+                written = self.write_by(declared, &item.entity);
+            }
         }
         let Err(error) = written else {
-            counts.written += 1;
+            counts.written += item.rows;
             return Ok(());
         };
         if stops(error.kind()) {
@@ -66,37 +72,39 @@ impl Loader<'_> {
         }
         let is_there = error.kind() == ErrorKind::EntityAlreadyExists;
         match self.writing.mode {
-            Mode::Skip if is_there => counts.skipped += 1,
-            Mode::Insert if is_there && item.line < self.writing.repeated && self.says(&item.entity)? => {
-                counts.written += 1;
+            Mode::Skip if is_there => counts.skipped += item.rows,
+            Mode::Insert
+                if is_there && item.place.is_before(self.writing.repeated) && self.says(&item.entity)? =>
+            {
+                counts.written += item.rows;
             }
             _ => {
-                counts.rejected += 1;
+                counts.rejected += item.rows;
                 rejects.push(Reject::entity(item.line, &item.entity, &error));
             }
         }
         Ok(())
     }
 
-    /// Leaves out a row of a wide entity: written by itself, by what is noted of its kind, it would empty the others.
-    pub(super) fn leave_out_wide(
-        &self,
-        item: &Item,
-        counts: &mut Counts,
-        rejects: &mut Vec<Reject>,
-    ) -> Result<(), Failure> {
-        if self.writing.mode == Mode::Skip && self.has(&item.entity)? {
-            counts.skipped += 1;
-            return Ok(());
+    /// Returns the struct of an entity, if the program has it.
+    fn declared(&self, entity: &DynamicEntity) -> Option<&dyn Declared> {
+        let text = entity.get(ENTITY_TYPE)?.as_str()?;
+        let RowClass::Entity(kind) = self.kinds.find(text) else { return None };
+        find(&self.structs, self.table.name(), self.kinds.name(kind))
+    }
+
+    /// Writes an entity by its struct.
+    fn write_by(&self, declared: &dyn Declared, entity: &DynamicEntity) -> table_core::Result<()> {
+        match self.writing.mode {
+            Mode::Insert | Mode::Skip => declared.insert(self.tables, entity),
+            Mode::Replace => declared.put(self.tables, entity),
+            Mode::Merge => match declared.merge(self.tables, entity) {
+                Err(error) if error.kind() == ErrorKind::EntityNotFound => {
+                    declared.insert(self.tables, entity)
+                }
+                merged => merged,
+            },
         }
-        let kind = item.entity.get(ENTITY_TYPE).and_then(Value::as_str).unwrap_or_default();
-        let because = format!(
-            "the row is one of several of the wide entity `{kind}`, which a program with its struct writes together: give --raw \
-             to write it as it is"
-        );
-        counts.rejected += 1;
-        rejects.push(Reject::of(item.line, &item.entity, because));
-        Ok(())
     }
 
     /// Returns whether an entity that holds blobs is its own row and nothing else. What a property of blobs takes is not noted of a
@@ -129,21 +137,33 @@ impl Loader<'_> {
         }
     }
 
+    /// Returns the entity of the same keys that the table has, of a wide one with what its parts say.
+    fn whole(&self, entity: &DynamicEntity) -> Result<Option<DynamicEntity>, Failure> {
+        let opening = self.kinds.seal().then(|| self.table.encrypting(|_, _, _| false));
+        let get = |row: &str| match &opening {
+            Some(opening) => opening.get(entity.partition_key(), row),
+            None => self.table.get(entity.partition_key(), row),
+        };
+        let Some(mut found) = get(entity.row_key())? else { return Ok(None) };
+        let parts =
+            found.get(ENTITY_PARTS).and_then(Value::as_i64).and_then(|said| usize::try_from(said).ok());
+        for part in 1..=parts.unwrap_or_default() {
+            // What a row says of its parts may be anything.
+            let Some(row) = get(&part_key(entity.row_key(), part))? else { break };
+            wide::add(&mut found, &row);
+        }
+        Ok(Some(found))
+    }
+
     /// Returns whether the table has an entity of these keys.
-    fn has(&self, entity: &DynamicEntity) -> Result<bool, Failure> {
+    pub(super) fn has(&self, entity: &DynamicEntity) -> Result<bool, Failure> {
         let found = self.table.get_with(entity.partition_key(), entity.row_key(), |_| ())?;
         Ok(found.is_some())
     }
 
     /// Returns whether the table has an entity with all that this one says.
     fn says(&self, entity: &DynamicEntity) -> Result<bool, Failure> {
-        let (partition, row) = (entity.partition_key(), entity.row_key());
-        let found = if self.kinds.seal() {
-            self.table.encrypting(|_, _, _| false).get(partition, row)?
-        } else {
-            self.table.get(partition, row)?
-        };
-        let Some(found) = found else { return Ok(false) };
+        let Some(found) = self.whole(entity)? else { return Ok(false) };
         // A blob that is brought once more is another blob of the same contents.
         let contents = Contents::Store(self.tables.clone());
         for (name, value) in entity.properties() {

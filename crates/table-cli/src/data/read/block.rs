@@ -3,9 +3,9 @@
 use table_core::odata::Reader;
 
 use super::super::reject::Reject;
-use super::Item;
 use super::csv::Csv;
 use super::input::column;
+use super::{Item, Place};
 
 /// So many bytes are read together, or a little more.
 const FULL: usize = 1 << 20;
@@ -15,6 +15,8 @@ const FULL: usize = 1 << 20;
 pub(super) struct Block {
     text: Vec<u8>,
     marks: Vec<Mark>,
+    /// Where what is added next is read.
+    place: Place,
     /// The records of CSV that the texts were made of.
     records: Vec<u8>,
 }
@@ -23,6 +25,7 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     line: u64,
+    place: Place,
     from: usize,
     to: usize,
     /// Where its record ends.
@@ -40,6 +43,11 @@ impl Block {
         self.text.len() >= FULL
     }
 
+    /// Notes the place behind all that was read before.
+    pub(super) fn go_on_at(&mut self, place: Place) {
+        self.place = place;
+    }
+
     /// Adds the text of one object, which stands at this line.
     pub(super) fn push(&mut self, line: u64, object: &[u8]) {
         self.add(line, &[], |text| text.extend_from_slice(object));
@@ -52,7 +60,8 @@ impl Block {
         let from = self.text.len();
         write(&mut self.text);
         self.records.extend_from_slice(record);
-        self.marks.push(Mark { line, from, to: self.text.len(), record: self.records.len() });
+        let (place, to, record) = (self.place, self.text.len(), self.records.len());
+        self.marks.push(Mark { line, place, from, to, record });
     }
 
     /// Reads the entities, and empties the block.
@@ -66,7 +75,7 @@ impl Block {
         let mut entities = Reader::new().page(&self.text);
         for mark in &self.marks {
             let Some(Ok(entity)) = entities.next() else { break };
-            items.push(Item { line: mark.line, entity });
+            items.push(Item::new(mark.line, mark.place, entity));
         }
         let is_whole = items.len() - known == self.marks.len() && entities.next().is_none();
         if !is_whole {
@@ -84,7 +93,7 @@ impl Block {
         for mark in &self.marks {
             let text = self.text.get(mark.from..mark.to).unwrap_or_default();
             match Reader::new().entity(text) {
-                Ok(entity) => items.push(Item { line: mark.line, entity }),
+                Ok(entity) => items.push(Item::new(mark.line, mark.place, entity)),
                 Err(error) => {
                     let record = self.records.get(record_from..mark.record).unwrap_or_default();
                     let at = error.position().unwrap_or_default();

@@ -55,7 +55,11 @@ impl Header {
         let columns = names.iter().map(|name| match &**name {
             "PartitionKey" => Ok(Column::PartitionKey),
             "RowKey" => Ok(Column::RowKey),
-            "Timestamp" | "etag" | "odata.etag" => Ok(Column::Skipped),
+            "Timestamp" | "odata.etag" => Ok(Column::Skipped),
+            // A property may be called so; then its types stand beside it.
+            "etag" if !names.iter().any(|types| types.strip_suffix(TYPE) == Some(name)) => {
+                Ok(Column::Skipped)
+            }
             "" => Err("a column has no name".to_owned()),
             _ => match name.strip_suffix(TYPE) {
                 Some(of) if names.iter().any(|name| name == of) => Ok(Column::Skipped),

@@ -21,6 +21,18 @@ pub(crate) struct Place {
     pub(crate) line: u64,
 }
 
+impl Place {
+    /// Returns whether it comes before another one. What comes from no file has places by the number of its line alone.
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        (self.offset, self.line) < (other.offset, other.line)
+    }
+
+    /// Returns the later one of two places.
+    pub(crate) fn later(self, other: Self) -> Self {
+        if self.is_before(other) { other } else { self }
+    }
+}
+
 impl Default for Place {
     fn default() -> Self {
         Self { offset: 0, line: 1 }

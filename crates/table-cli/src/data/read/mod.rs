@@ -34,11 +34,23 @@ const CHUNK_ENTITIES: usize = 10_000;
 /// So much text is read at once, or a little more.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// An entity, and the line where its text begins.
+/// An entity, and where it was read.
 #[derive(Debug)]
 pub(crate) struct Item {
+    /// The line where its text begins.
     pub(crate) line: u64,
+    /// A place before it, and behind all that stands before it.
+    pub(crate) place: Place,
+    /// How many rows it was put together of.
+    pub(crate) rows: u64,
     pub(crate) entity: DynamicEntity,
+}
+
+impl Item {
+    /// Makes one of a row.
+    pub(crate) fn new(line: u64, place: Place, entity: DynamicEntity) -> Self {
+        Self { line, place, rows: 1, entity }
+    }
 }
 
 /// Entities that stand one after another in a file, and what is no entity between them.
@@ -106,6 +118,7 @@ impl<R: Read> FileReader<R> {
             && chunk.items.len() + self.block.len() < CHUNK_ENTITIES
             && self.input.place().offset - chunk.from.offset < CHUNK_BYTES
         {
+            self.block.go_on_at(self.input.place());
             let step = match &mut self.shape {
                 Shape::Lines => json::line(&mut self.input, &mut self.block)?,
                 Shape::Objects(objects) => objects.next(&mut self.input, &mut self.block)?,

@@ -1,11 +1,15 @@
 //! Entities to the text of a file.
 
 mod columns;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use table_core::odata::{Metadata, Source, Writer as Odata};
 
 pub(crate) use self::columns::Columns;
 use self::columns::Line;
+#[cfg(feature = "parquet")]
+pub(crate) use self::parquet::{Parquet, Shape};
 use super::form::Form;
 use crate::failure::Failure;
 
@@ -15,6 +19,8 @@ pub(crate) struct Writer {
     form: Form,
     odata: Odata,
     line: Line,
+    #[cfg(feature = "parquet")]
+    parquet: Option<Parquet>,
     is_empty: bool,
 }
 
@@ -29,7 +35,21 @@ impl Writer {
             let keys = ["PartitionKey", "RowKey"].map(str::to_owned);
             odata = odata.select(keys.into_iter().chain(select.iter().cloned()));
         }
-        Self { form, odata, line: Line::new(form, columns), is_empty: true }
+        Self {
+            form,
+            odata,
+            line: Line::new(form, columns),
+            #[cfg(feature = "parquet")]
+            parquet: None,
+            is_empty: true,
+        }
+    }
+
+    /// Makes a writer of columns of these types.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn parquet(shape: Shape) -> Result<Self, Failure> {
+        let parquet = Some(Parquet::new(shape)?);
+        Ok(Self { parquet, ..Self::new(Form::Parquet, &[], Columns::default()) })
     }
 
     /// Appends what stands before the first entity.
@@ -38,6 +58,8 @@ impl Writer {
             Form::Odata => {}
             Form::Azcopy => out.extend_from_slice(b"{\"value\":["),
             Form::AzureCsv | Form::Csv | Form::Md => self.line.head(out),
+            #[cfg(feature = "parquet")]
+            Form::Parquet => {}
         }
     }
 
@@ -53,15 +75,24 @@ impl Writer {
                 self.odata.entity(row, out)?;
             }
             Form::AzureCsv | Form::Csv | Form::Md => self.line.entity(row, out)?,
+            #[cfg(feature = "parquet")]
+            Form::Parquet => self.parquet.iter_mut().try_for_each(|parquet| parquet.entity(row, out))?,
         }
         self.is_empty = false;
         Ok(())
     }
 
     /// Appends what stands behind the last entity.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(clippy::unnecessary_wraps, reason = "the end of a file of Parquet may fail")
+    )]
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Failure> {
         if self.form == Form::Azcopy {
             out.extend_from_slice(b"\n]}\n");
         }
+        #[cfg(feature = "parquet")]
+        self.parquet.iter_mut().try_for_each(|parquet| parquet.end(out))?;
+        Ok(())
     }
 }

@@ -38,10 +38,14 @@ document.addEventListener("keydown", (event) => {
 const told = document.querySelector("[data-explained]");
 if (query && told) {
   let waiting = 0;
+  let last = 0;
   const tell = async () => {
+    // Of two that are under way the later one is shown, whichever comes first.
+    const number = ++last;
     const form = new URLSearchParams(new FormData(query.form));
     const answer = await fetch(`${query.dataset.query}?${form}`);
-    if (answer.ok) told.innerHTML = await answer.text();
+    const text = await answer.text();
+    if (answer.ok && number === last) told.innerHTML = text;
   };
   query.form.addEventListener("input", () => {
     clearTimeout(waiting);

@@ -24,8 +24,14 @@ pub(crate) struct Answer {
 impl Studio {
     /// Starts one over a store, with these flags besides.
     pub(crate) fn start(store: &Path, flags: &[&str]) -> Self {
+        Self::start_in(store, flags, &[])
+    }
+
+    /// Starts one with these variables.
+    pub(crate) fn start_in(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tables"));
         command.args(["studio", "--store"]).arg(store).args(flags).env_remove("TABLES_STORE");
+        command.envs(variables.iter().copied());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();

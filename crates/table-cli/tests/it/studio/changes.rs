@@ -40,3 +40,12 @@ fn what_was_set_aside_is_sent_anew() {
     assert_eq!(studio.post("/queues/hires", "/jobs/cancel", "&table=Company&name=delete").status, 404);
     assert_eq!(studio.post("/queues/hires", "/outbox/retry", "").status, 303);
 }
+
+#[test]
+fn a_browser_that_can_not_be_opened_ends_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("company.tables");
+    company(&path, 3);
+    let studio = Studio::start_in(&path, &["--open"], &[("PATH", directory.path().to_str().unwrap())]);
+    assert_eq!(studio.get("/").status, 200);
+}

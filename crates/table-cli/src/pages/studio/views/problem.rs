@@ -47,7 +47,7 @@ pub(super) fn note(problem: &Problem) -> Markup {
                 Problem::Store(error) => {
                     p { (error) }
                     @if is_closed {
-                        p.faint { "A row among these is signed or sealed. Start the studio with --keys DIR, the directory of the store's keys, or ask for a kind in one partition: rows that bear no token are read without." }
+                        p.faint { "A row among these is signed or sealed. Start the studio with --keys FILE, the store's key ring, or ask for a kind in one partition: rows that bear no token are read without." }
                     }
                 },
                 Problem::NotFound(text) | Problem::Refused(text) => p { (text) },

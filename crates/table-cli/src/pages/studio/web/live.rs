@@ -35,7 +35,9 @@ async fn keep_sending(mut sender: Sender<Bytes>, studio: Arc<Studio>, page: Stri
             quiet += 1;
             if quiet < QUIET { None } else { Some(":\n\n".to_owned()) }
         } else {
-            let event = format!("data: {}\n\n", piece.replace('\n', "\ndata: "));
+            // Each of these ends a line of an event.
+            let event =
+                format!("data: {}\n\n", piece.replace("\r\n", "\n").replace(['\n', '\r'], "\ndata: "));
             last = piece;
             Some(event)
         };
