@@ -89,7 +89,7 @@ pub fn run() -> Result<(), serde_json::Error> {
 END
         ;;
     table-derive) cat <<END
-use table_core::{Entity as Declared, IfMatch, Store};
+use table_core::{Entity as Declared, Store};
 
 #[derive(Declared)]
 #[entity(table = "Table$2", kind = "kind$2")]
@@ -114,7 +114,7 @@ pub fn run(store: &Store) -> table_core::Result<()> {
         rows += 1;
     }
     assert!(rows == 2);
-    table.delete(Entity::key("tenant", 7), IfMatch::Any)?;
+    table.delete(Entity::key("tenant", 7))?;
     assert!(table.get(Entity::key("tenant", 7))?.is_none());
     Ok(())
 }

@@ -43,6 +43,9 @@
 //! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
 //!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
+//! - `asynchronous`, with the feature `async`: the same calls, awaited, by `Tables::to_async`.
+//! - [`Tables`]: the handle that every store lends. The crates `table-postgres` and `table-azure` keep the same entities in a
+//!   PostgreSQL database and in Azure Table storage.
 //! - `queue`, with the feature of that name: durable messages, sent and completed in the transaction of a change.
 //! - `access`, with the feature of that name: handles that can do no more than an access permits, and with `sas` the
 //!   tokens that say it.
