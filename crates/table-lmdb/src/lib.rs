@@ -257,7 +257,7 @@ impl OpenOptions {
     /// Returns what the handles of the store in this directory share. One that has stopped, and which a thread in the
     /// background alone still has, is waited for, and the store is opened anew.
     fn shared(&self, path: &Path) -> Result<Arc<Shared>> {
-        let waiting = Waiting::begin();
+        let mut waiting = Waiting::begin();
         loop {
             let shared = self.opened(path)?;
             if !has_stopped(&shared) || !waiting.goes_on(&shared) {
@@ -294,28 +294,33 @@ fn has_stopped(shared: &Shared) -> bool {
 
 /// The wait for a thread in the background, which has a handle for a moment.
 struct Waiting {
-    /// A thread that has ended its last step is gone by then.
+    /// A thread that has ended its last step is gone by then. Each look that sees one at work puts this off.
     soon: Instant,
     /// No step takes longer than until then, and a thread ends after its step if it has the last handle of the store.
     late: Instant,
 }
 
 impl Waiting {
+    const END: Duration = Duration::from_millis(50);
+
     fn begin() -> Self {
         let now = Instant::now();
-        Self { soon: now + Duration::from_millis(50), late: now + Duration::from_secs(2) }
+        Self { soon: now + Self::END, late: now + Duration::from_secs(2) }
     }
 
-    fn goes_on(&self, shared: &Shared) -> bool {
-        let is_in_background = shared.reclaimer.is_running() || shared.propagators.is_running();
-        Instant::now() < if is_in_background { self.late } else { self.soon }
+    fn goes_on(&mut self, shared: &Shared) -> bool {
+        let now = Instant::now();
+        if now < self.late && (shared.reclaimer.is_running() || shared.propagators.is_running()) {
+            self.soon = now + Self::END;
+        }
+        now < self.soon
     }
 }
 
 /// Returns what a handle shares, if no other handle does. Waits for a thread in the background, which has one for a
 /// moment.
 fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
-    let waiting = Waiting::begin();
+    let mut waiting = Waiting::begin();
     loop {
         inner = match Arc::try_unwrap(inner) {
             Ok(alone) => return Ok(alone),

@@ -52,6 +52,8 @@ fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets
     let thread = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
         shared.reclaimer.end();
+        // It is still there for a moment when it says that it has ended.
+        thread::sleep(Duration::from_millis(10));
     });
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
