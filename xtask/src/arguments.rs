@@ -11,7 +11,7 @@ test       runs tiers of tests: --fast if none is named
   --fast       `cargo test`, the command for every change
   --ui         messages of the compiler
   --default-features
-               each crate with its own features alone
+               each crate with its own features alone: compiled; tested in the long form
   --all-features
                the core with all its features
   --tools      the packages that `cargo test` leaves out
@@ -20,6 +20,7 @@ test       runs tiers of tests: --fast if none is named
   --azure      tables on servers of the Table service's protocol, and `examples/azure`
   --postgres   tables on a PostgreSQL server, which it starts
   --cli        the command line, and its pages in a browser
+  --reach      those from --async to --cli, whose short form takes one build
   --examples   every example program
   --crash      processes that are killed
   --flips      damaged files, a bit at a time
@@ -29,7 +30,7 @@ test       runs tiers of tests: --fast if none is named
   --protocols  steps left out of the code, which its tests must notice
   --fuzz       damaged bytes for every decoder and parser
   --miri       the code that walks over bytes, interpreted (needs nightly Rust)
-  --all        every tier but --protocols and --miri
+  --all        every tier but --reach, --protocols and --miri
   --long       the long forms, optimised: hours on two processors
   --target aarch64
                `cargo test` for 64-bit ARM under qemu

@@ -19,6 +19,7 @@ pub(crate) enum Tier {
     Azure,
     Postgres,
     Cli,
+    Reach,
     Examples,
     Crash,
     Flips,
@@ -60,7 +61,7 @@ const KILLS_LONG: &str = "CRASH_KILLS=2000 CRASH_KILL_SECONDS=1800 CRASH_STAFF_K
                           CRASH_EVENTUAL_KILLS=300 CRASH_DERIVED_KILLS=300 LOCKSTEP_STEPS=200000";
 
 impl Tier {
-    pub(crate) const EACH: [Self; 19] = [
+    pub(crate) const EACH: [Self; 20] = [
         Self::Fast,
         Self::Ui,
         Self::DefaultFeatures,
@@ -71,6 +72,7 @@ impl Tier {
         Self::Azure,
         Self::Postgres,
         Self::Cli,
+        Self::Reach,
         Self::Examples,
         Self::Crash,
         Self::Flips,
@@ -82,9 +84,10 @@ impl Tier {
         Self::Miri,
     ];
 
-    /// What `--all` runs: not what builds the project many times, nor what needs another toolchain.
+    /// What `--all` runs: not what others run, what builds the project many times, or what needs another toolchain.
     pub(crate) fn all() -> Vec<Self> {
-        Self::EACH.into_iter().filter(|tier| !matches!(tier, Self::Protocols | Self::Miri)).collect()
+        let is_in_all = |tier: &Self| !matches!(tier, Self::Reach | Self::Protocols | Self::Miri);
+        Self::EACH.into_iter().filter(is_in_all).collect()
     }
 
     /// Returns the flag that names the tier.
@@ -100,6 +103,7 @@ impl Tier {
             Self::Azure => "--azure",
             Self::Postgres => "--postgres",
             Self::Cli => "--cli",
+            Self::Reach => "--reach",
             Self::Examples => "--examples",
             Self::Crash => "--crash",
             Self::Flips => "--flips",
@@ -131,13 +135,11 @@ impl Tier {
             Self::Fast => vec![test(false)],
             Self::Ui => vec![test(false).arguments("--test ui")],
             // The workspace's features are those of all its packages together: alone each crate has its own.
-            Self::DefaultFeatures => vec![
-                Command::cargo("test --locked -p table-engine"),
-                Command::cargo("test --locked -p lmdb-verify"),
-                Command::cargo("test --locked -p table-lmdb"),
-                Command::cargo("test --locked -p table-core"),
-                Command::cargo("test --locked -p table-derive"),
-            ],
+            Self::DefaultFeatures => {
+                let command = if is_long { "test --locked -p" } else { "check --all-targets --locked -p" };
+                let packages = ["table-engine", "lmdb-verify", "table-lmdb", "table-core", "table-derive"];
+                packages.into_iter().map(|package| Command::cargo(command).argument(package)).collect()
+            }
             Self::AllFeatures => {
                 let packages = "-p table-engine -p lmdb-verify -p table-lmdb";
                 vec![Command::cargo("test --locked --all-features --lib").arguments(packages)]
@@ -157,12 +159,18 @@ impl Tier {
             Self::Azure => vec![script("crates/table-azure/test.sh", is_long)],
             Self::Postgres => vec![script("crates/table-postgres/test.sh", is_long)],
             Self::Cli => vec![script("crates/table-cli/test.sh", is_long)],
+            Self::Reach if is_long => {
+                let tiers = [Self::Async, Self::Server, Self::Azure, Self::Postgres, Self::Cli];
+                let commands: Result<Vec<_>, _> = tiers.iter().map(|tier| tier.commands(true)).collect();
+                commands?.concat()
+            }
+            Self::Reach => vec![script("crates/reach.sh", false)],
             Self::Examples => examples()?,
             Self::Crash => {
                 vec![form(slow("crash:: --skip crash::flips --skip crash::key_flips"), "", KILLS_LONG)]
             }
             Self::Flips if is_long => long_flips(),
-            Self::Flips => vec![slow("crash::flips crash::key_flips").default("CRASH_FLIPS", "2000")],
+            Self::Flips => vec![slow("crash::flips crash::key_flips")],
             Self::Power => vec![form(slow("power:: faults:: hostile::"), "", "POWER_IMAGES=1500")],
             Self::Models => vec![
                 form(slow("model::"), "", "TABLE_CORE_STEPS=10000000"),
@@ -246,10 +254,10 @@ fn examples() -> Result<Vec<Command>, String> {
         .iter()
         .map(|name| Command::cargo("run --quiet --locked -p examples --bin").argument(name))
         .collect();
-    // What these print are figures; a small run shows that they come to their end.
-    for example in ["rotation 2000 200", "seal_open 50", "sealed_fields 50"] {
-        let run = Command::cargo("run --quiet --locked -p table-core --features encrypt --example");
-        commands.push(run.arguments(example));
+    // What these print are figures; a small run shows that they come to their end. No package is named, so that they are those
+    // that `cargo test` has built.
+    for example in ["rotation -- 2000 200", "seal_open -- 50", "sealed_fields -- 50"] {
+        commands.push(Command::cargo("run --quiet --locked --example").arguments(example));
     }
     Ok(commands.into_iter().map(Command::silent).collect())
 }
