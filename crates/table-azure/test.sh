@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the tables on servers of the Table service's protocol: this project's own, and Azurite, the emulator, where npm is there
-# to fetch it.
+# Tests the tables on servers of the Table service's protocol: this project's own, and Azurite, the emulator: the one at
+# TABLE_AZURE_EMULATOR, or else one that is started for them, where npm is there to fetch it.
 #   test.sh [--long] [ARGUMENT OF cargo test..]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

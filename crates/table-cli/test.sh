@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the command line on each kind of store: in directories, on this project's server, which the tests start, and on a
-# PostgreSQL server; then its pages, in headless Chromium.
+# PostgreSQL server, the one at TABLE_POSTGRES or else one that is started for them; then its pages, in headless Chromium.
 #   test.sh [--long] [ARGUMENT OF cargo test..]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

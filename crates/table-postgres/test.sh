@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the tables on a PostgreSQL server of their own.
+# Tests the tables on a PostgreSQL server: the one at TABLE_POSTGRES, or else one that is started for them.
 #   test.sh [--long] [ARGUMENT OF cargo test..]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

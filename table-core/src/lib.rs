@@ -72,8 +72,8 @@ pub mod store {
 
     #[doc(inline)]
     pub use table_engine::{
-        Batch, BulkFailure, BulkReport, Committed, DynamicTable, Page, QueueStats, Row, RowView, Rows,
-        Snapshot, SnapshotRows, Tables, TablesPage, Views, Visited,
+        Batch, BulkFailure, BulkReport, Committed, DynamicTable, Page, Propagate, QueueStats, Row, RowView,
+        Rows, Snapshot, SnapshotRows, Tables, TablesPage, Views, Visited,
     };
     #[cfg(feature = "encrypt")]
     #[doc(inline)]
@@ -81,8 +81,8 @@ pub mod store {
     #[cfg(feature = "lmdb")]
     #[doc(inline)]
     pub use table_lmdb::{
-        BlobStats, CheckReport, Durability, Mark, OldestSnapshot, OpenOptions, Problem, Propagate,
-        ReclaimFailure, SnapshotInfo, SpaceStats, Store, StoreStats, TableStats,
+        BlobStats, CheckReport, Durability, Mark, OldestSnapshot, OpenOptions, Problem, ReclaimFailure,
+        SnapshotInfo, SpaceStats, Store, StoreStats, TableStats,
     };
     #[cfg(all(feature = "encrypt", feature = "lmdb"))]
     #[doc(inline)]

@@ -17,8 +17,8 @@ use crate::executors::Executor;
 pub struct Needs {
     /// What gives it its keys, if it has any.
     pub keys: Option<Arc<dyn KeyProvider>>,
-    /// Whether copies follow only when the test says so.
-    pub propagates_by_hand: bool,
+    /// How copies follow.
+    pub propagate: Propagate,
 }
 
 /// A store that is open.
@@ -57,9 +57,10 @@ impl Scratch {
     pub fn open(&self, needs: &Needs) -> Opened {
         match Executor::of_test() {
             Executor::Lmdb => {
-                let by = if needs.propagates_by_hand { Propagate::Manual } else { Propagate::Background };
-                let options =
-                    Store::options().durability(Durability::Relaxed).map_size(1 << 28).propagate(by);
+                let options = Store::options()
+                    .durability(Durability::Relaxed)
+                    .map_size(1 << 28)
+                    .propagate(needs.propagate);
                 let options = match &needs.keys {
                     Some(keys) => options.encryption(keys.clone()),
                     None => options,
@@ -78,10 +79,8 @@ impl Scratch {
     fn postgres(&self, needs: &Needs, awaits: bool) -> PostgresTables {
         let server = std::env::var("TABLE_POSTGRES").expect("`TABLE_POSTGRES` names a server");
         let own = self.path().file_name().and_then(|name| name.to_str()).expect("a scratch has a name");
-        let options = PostgresTables::options()
-            .schema(own.replace('-', "_"))
-            .awaits(awaits)
-            .propagate_by_hand(needs.propagates_by_hand);
+        let options =
+            PostgresTables::options().schema(own.replace('-', "_")).awaits(awaits).propagate(needs.propagate);
         let options = match &needs.keys {
             Some(keys) => options.encryption(keys.clone()),
             None => options,

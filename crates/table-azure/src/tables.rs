@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_engine::__executor as seam;
-use table_engine::{Error, ErrorKind, Result, Tables};
+use table_engine::{Error, ErrorKind, Propagate, Result, Tables};
 
 use crate::client::{Client, ClientError, ConnectionError, Credential, Endpoint, Retries};
 use crate::store::{AzureStore, LEASE, Provider, Settings};
@@ -68,7 +68,7 @@ impl Default for AzureOptions {
 }
 
 impl AzureOptions {
-    /// Makes the options that [`AzureTables::connect`] takes.
+    /// Returns the default of each option: what [`AzureTables::options`] gives.
     pub fn new() -> Self {
         let settings = Settings {
             prefix: String::new(),
@@ -76,7 +76,7 @@ impl AzureOptions {
             has_tokens: true,
             awaits: true,
             reads_secondary: false,
-            propagates_manually: false,
+            propagate: Propagate::Background,
             keeps_tombstones: Duration::from_secs(24 * 3_600),
             lease: LEASE,
         };
@@ -143,10 +143,10 @@ impl AzureOptions {
         self
     }
 
-    /// Has copies follow their entities only when [`Tables::propagate`] is called. If it is not said, a thread of the process that
-    /// has written an entity brings its copies up to date.
-    pub fn propagate_manually(mut self) -> Self {
-        self.settings.propagates_manually = true;
+    /// Sets how copies that are `eventual` are propagated. The default is a thread of the process that has written an entity, in
+    /// the background.
+    pub fn propagate(mut self, propagate: Propagate) -> Self {
+        self.settings.propagate = propagate;
         self
     }
 
@@ -215,6 +215,11 @@ impl AzureTables {
     /// Connects to the account that a connection string names, as [`AzureOptions::connect`] does.
     pub fn connect(connection: &str) -> Result<Self> {
         AzureOptions::new().connect(connection)
+    }
+
+    /// Returns options, for tables that are reached other than with the defaults.
+    pub fn options() -> AzureOptions {
+        AzureOptions::new()
     }
 
     fn of(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Self> {

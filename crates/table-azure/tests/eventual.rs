@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use table_azure::client::Operation;
 use table_azure::{AzureOptions, AzureTables};
+use table_core::store::Propagate;
 use table_core::typed::{Eventual, Propagation};
 use table_core::{DynamicEntity, Entity, ErrorKind, Query, Table};
 
@@ -30,7 +31,7 @@ fn employee(id: u32, last_name: &str) -> Employee {
 }
 
 fn manual(server: &Own) -> AzureTables {
-    AzureOptions::new().propagate_manually().connect(&connection(server.address)).unwrap()
+    AzureOptions::new().propagate(Propagate::Manual).connect(&connection(server.address)).unwrap()
 }
 
 /// Returns the names under which the copy of an employee lies.
@@ -54,7 +55,7 @@ fn copies_follow_on_the_emulator() {
     };
     let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
     let prefix = format!("{run}E{}x", std::process::id());
-    follow(&AzureOptions::new().propagate_manually().prefix(&prefix).connect(&emulator).unwrap());
+    follow(&AzureOptions::new().propagate(Propagate::Manual).prefix(&prefix).connect(&emulator).unwrap());
 }
 
 fn follow(store: &AzureTables) {
@@ -163,7 +164,7 @@ fn a_copy_under_a_key_that_is_none_is_refused_with_its_entity() {
 #[test]
 fn old_tombstones_go() {
     let server = Own::start();
-    let options = || AzureOptions::new().propagate_manually();
+    let options = || AzureOptions::new().propagate(Propagate::Manual);
     let store = options().keep_tombstones(Duration::ZERO).connect(&connection(server.address)).unwrap();
     let staff = store.table::<Employee>().unwrap();
     for id in [1, 2] {

@@ -49,7 +49,7 @@ impl Source {
             return Err(without(&format!("azure, which a store at `{}` takes", scheme(connection))));
         }
         // The text may hold a password, and is not repeated.
-        if has_account_secret(text) {
+        if is_connection(text) {
             let text = "that is a connection string of the Table service: write `azure:` before it";
             return Err(Failure::Usage(text.into()));
         }
@@ -89,7 +89,7 @@ impl Source {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(address) => {
-                let mut store = PostgresTables::options().create(creates).propagate_by_hand(true);
+                let mut store = PostgresTables::options().create(creates).propagate(Propagate::Manual);
                 if let Some(ring) = ring(options)? {
                     store = store.encryption(ring);
                 }
@@ -99,7 +99,7 @@ impl Source {
             }
             #[cfg(feature = "azure")]
             Self::Azure(connection) => {
-                let mut store = AzureOptions::new().propagate_manually();
+                let mut store = AzureOptions::new().propagate(Propagate::Manual);
                 if let Some(ring) = ring(options)? {
                     store = store.encryption(ring);
                 }
@@ -140,9 +140,15 @@ fn open_soon(options: &OpenOptions, path: &Path) -> Result<Store, Error> {
 }
 
 /// Returns whether a text is, or holds, what lets its bearer use an account of the Table service.
-pub(crate) fn has_account_secret(text: &str) -> bool {
+fn has_account_secret(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["accountkey=", "sharedaccesssignature="].iter().any(|name| text.contains(name))
+}
+
+/// Returns whether a text is a connection string of the Table service, without the scheme that the command line has for it.
+pub(crate) fn is_connection(text: &str) -> bool {
+    let names_emulator = text.to_ascii_lowercase().starts_with("usedevelopmentstorage=");
+    names_emulator || has_account_secret(text)
 }
 
 /// Returns whether a line may name a store together with what lets its bearer in.

@@ -76,6 +76,7 @@ pub use handle::bulk::{BulkFailure, BulkReport};
 #[cfg(feature = "encrypt")]
 pub use handle::encrypting::{EncryptingRows, EncryptingTable};
 pub use handle::page::Page;
+pub use handle::propagate::Propagate;
 pub use handle::row::{Row, Visited};
 pub use handle::rows::{Rows, SnapshotRows, Views};
 pub use handle::snapshot::Snapshot;

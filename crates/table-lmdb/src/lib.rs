@@ -63,7 +63,7 @@ pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::handle::store::Store;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
-pub use self::open::{Durability, OpenOptions, Propagate};
+pub use self::open::{Durability, OpenOptions};
 pub use self::records::mark::Mark;
 pub use self::state::space::OldestSnapshot;
 #[cfg(feature = "encrypt")]

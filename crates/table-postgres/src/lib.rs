@@ -124,12 +124,12 @@ impl PostgresTables {
     /// Opens the store in the schema `tables` of a database, and makes it if there is none; see
     /// [`PostgresOptions::connect`] for the address.
     pub fn connect(address: &str) -> Result<Self> {
-        PostgresOptions::default().connect(address)
+        PostgresOptions::new().connect(address)
     }
 
     /// Returns options, for a store that is opened other than with the defaults.
     pub fn options() -> PostgresOptions {
-        PostgresOptions::default()
+        PostgresOptions::new()
     }
 
     fn new(store: Arc<PostgresStore>) -> Self {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_engine::__executor as executor;
 #[cfg(feature = "encrypt")]
 use table_engine::crypt::KeyProvider;
-use table_engine::{Error, ErrorKind, Result};
+use table_engine::{Error, ErrorKind, Propagate, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -36,7 +36,6 @@ const EXAMPLE: &str = "`postgres://user:password@host:5432/database`";
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each option is one by itself")]
 pub struct PostgresOptions {
     schema: String,
     creates: bool,
@@ -44,7 +43,7 @@ pub struct PostgresOptions {
     prepares: bool,
     patience: Duration,
     awaits: bool,
-    propagates_by_hand: bool,
+    propagate: Propagate,
     #[cfg(feature = "tls")]
     trusted: Option<Vec<u8>>,
     #[cfg(feature = "encrypt")]
@@ -65,6 +64,14 @@ impl std::fmt::Debug for Provider {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PostgresOptions {
+    /// Returns the default of each option: what [`PostgresTables::options`] gives.
+    #[must_use]
+    pub fn new() -> Self {
         let (schema, patience) = ("tables".to_owned(), Duration::from_secs(30));
         Self {
             schema,
@@ -73,16 +80,14 @@ impl Default for PostgresOptions {
             prepares: true,
             patience,
             awaits: true,
-            propagates_by_hand: false,
+            propagate: Propagate::Background,
             #[cfg(feature = "tls")]
             trusted: None,
             #[cfg(feature = "encrypt")]
             provider: None,
         }
     }
-}
 
-impl PostgresOptions {
     /// Sets the schema of the database that the store lies in; by default `tables`. It is made if there is none, which takes the
     /// right to create one.
     #[must_use]
@@ -146,12 +151,11 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets whether copies that are `eventual` follow only when `Store::propagate` is called; by default a thread of this process
-    /// has them follow, as long as there are any, of the kinds that the process has opened. What a process leaves that ends,
-    /// others find.
+    /// Sets how copies that are `eventual` are propagated. The default is a thread of this process in the background, for the kinds
+    /// that the process has opened. What a process leaves that ends, others find.
     #[must_use]
-    pub fn propagate_by_hand(mut self, by_hand: bool) -> Self {
-        self.propagates_by_hand = by_hand;
+    pub fn propagate(mut self, propagate: Propagate) -> Self {
+        self.propagate = propagate;
         self
     }
 
@@ -224,8 +228,8 @@ impl PostgresOptions {
         self.creates
     }
 
-    pub(crate) fn propagates_by_hand(&self) -> bool {
-        self.propagates_by_hand
+    pub(crate) fn propagates_manually(&self) -> bool {
+        self.propagate == Propagate::Manual
     }
 
     pub(crate) fn is_awaited(&self) -> bool {

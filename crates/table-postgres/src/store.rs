@@ -120,7 +120,7 @@ impl PostgresStore {
             commits: catalog.table("_commits"),
             state: catalog.table("_store"),
             outbox: outbox::table(&catalog),
-            propagators: Arc::new(Propagators::new(options.propagates_by_hand())),
+            propagators: Arc::new(Propagators::new(options.propagates_manually())),
             catalog,
             identity,
             clock: Clock::default(),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use support::proxy::{Cut, Proxy};
 use support::{schema, server, server_at, server_port};
 use table_core::Entity;
+use table_core::store::Propagate;
 use table_core::typed::{Eventual, Propagation};
 use table_postgres::PostgresTables;
 
@@ -34,7 +35,7 @@ fn key(id: u32) -> table_core::Key<Employee> {
 }
 
 fn by_hand(schema: &str, address: &str) -> PostgresTables {
-    PostgresTables::options().schema(schema).propagate_by_hand(true).connect(address).unwrap()
+    PostgresTables::options().schema(schema).propagate(Propagate::Manual).connect(address).unwrap()
 }
 
 /// Makes sure that the copies are those of the entities, and nothing waits.

@@ -80,7 +80,7 @@ thread_local! {
 pub struct Store {
     tables: Tables,
     kept: Kept,
-    is_manual: bool,
+    propagate: Propagate,
 }
 
 /// Where a store lies.
@@ -169,16 +169,15 @@ impl Encryption<'_> {
 pub struct Options {
     lmdb: OpenOptions,
     azure: AzureOptions,
-    is_manual: bool,
+    propagate: Propagate,
     keys: Option<Arc<dyn KeyProvider>>,
 }
 
 impl Options {
     /// Says who brings copies up to date that follow later.
     pub fn propagate(self, propagate: Propagate) -> Self {
-        let is_manual = propagate == Propagate::Manual;
-        let azure = if is_manual { self.azure.propagate_manually() } else { self.azure };
-        Self { lmdb: self.lmdb.propagate(propagate), azure, is_manual, ..self }
+        let (lmdb, azure) = (self.lmdb.propagate(propagate), self.azure.propagate(propagate));
+        Self { lmdb, azure, propagate, ..self }
     }
 
     /// Gives the keys by which values are sealed.
@@ -200,7 +199,7 @@ impl Options {
                 let run = std::env::var("TABLE_AZURE_PREFIX").unwrap_or_default();
                 let prefix = format!("{run}X{:016x}", number_of(path));
                 let opened = self.azure.prefix(&prefix).connect(&connection)?;
-                Ok(Store::elsewhere(&opened, Kept::Account, self.is_manual))
+                Ok(Store::elsewhere(&opened, Kept::Account, self.propagate))
             }
             #[cfg(feature = "postgres")]
             Some(Place::Database(address)) => {
@@ -211,9 +210,9 @@ impl Options {
                     Some(keys) => options.encryption(keys),
                     None => options,
                 };
-                let opened = options.propagate_by_hand(self.is_manual).connect(&address)?;
+                let opened = options.propagate(self.propagate).connect(&address)?;
                 let tables = Tables::clone(&opened);
-                Ok(Store::elsewhere(&tables, Kept::Database(opened), self.is_manual))
+                Ok(Store::elsewhere(&tables, Kept::Database(opened), self.propagate))
             }
             Some(Place::Directory(directory)) => {
                 self.directory(directory.join(path.file_name().unwrap_or_default()))
@@ -228,7 +227,7 @@ impl Options {
             None => self.lmdb,
         };
         let store = options.open(path)?;
-        Ok(Store { tables: Tables::clone(&store), kept: Kept::Directory(store), is_manual: self.is_manual })
+        Ok(Store { tables: Tables::clone(&store), kept: Kept::Directory(store), propagate: self.propagate })
     }
 }
 
@@ -256,9 +255,9 @@ impl Store {
     }
 
     /// Returns a store that lies in no directory. What the program leaves in it is removed after it.
-    fn elsewhere(tables: &Tables, kept: Kept, is_manual: bool) -> Self {
+    fn elsewhere(tables: &Tables, kept: Kept, propagate: Propagate) -> Self {
         RUNNING.with_borrow_mut(|running| running.opened.push(tables.clone()));
-        Self { tables: tables.clone(), kept, is_manual }
+        Self { tables: tables.clone(), kept, propagate }
     }
 
     /// Returns how a store is opened where nothing is said.
@@ -267,7 +266,7 @@ impl Store {
             lmdb: table_core::Store::options(),
             // No other process has these tables: a job need not wait until others go by new states of indexes.
             azure: AzureOptions::new().lease(Duration::from_secs(1)),
-            is_manual: false,
+            propagate: Propagate::default(),
             keys: None,
         }
     }
@@ -319,7 +318,7 @@ impl Store {
     /// Returns what is to follow. In an account no thread looks through the tables for what another process has left: so it is
     /// propagated first.
     pub fn pending_propagation(&self) -> Result<PendingPropagation> {
-        if !matches!(self.kept, Kept::Directory(_)) && !self.is_manual {
+        if !matches!(self.kept, Kept::Directory(_)) && self.propagate == Propagate::Background {
             self.tables.propagate()?;
         }
         self.tables.pending_propagation()

@@ -8,6 +8,7 @@ use integration_tests::executors::Executor;
 use integration_tests::opened::{Needs, Opened};
 use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound, on_executors_with_jobs};
+use table_core::store::Propagate;
 use table_core::typed::Eventual;
 use table_core::typed::Propagation;
 use table_core::{EntitySet, ErrorKind, IfMatch, Key, Store, Stored};
@@ -28,7 +29,7 @@ fn employee(department: &str, id: u32, last_name: &str) -> Employee {
 
 /// Opens the store of the test's executor, which propagates nothing by itself.
 fn manual(scratch: &Scratch) -> Opened {
-    scratch.open(&Needs { propagates_by_hand: true, ..Needs::default() })
+    scratch.open(&Needs { propagate: Propagate::Manual, ..Needs::default() })
 }
 
 /// Three employees in two departments, whose copies have not followed yet.

@@ -42,7 +42,7 @@ use table_engine::__executor::{
 use table_engine::model::names::check_table;
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::telemetry::Telemetry;
-use table_engine::{Error, ErrorKind, Result, Ticks};
+use table_engine::{Error, ErrorKind, Propagate, Result, Ticks};
 
 #[cfg(feature = "encrypt")]
 pub use self::keys::Encryption;
@@ -78,7 +78,7 @@ pub(crate) struct AzureStore {
 impl AzureStore {
     /// Makes a store; `provider` wraps the key of its keys, if values are to be sealed.
     pub(crate) fn new(client: Client, settings: Settings, provider: Option<Provider>) -> Result<Arc<Self>> {
-        let outbox = Arc::new(OutboxState::new(settings.propagates_manually));
+        let outbox = Arc::new(OutboxState::new(settings.propagate == Propagate::Manual));
         let telemetry = Telemetry::of(client.endpoint().account(), None);
         let (client, runner) = (Arc::new(client), Arc::new(Runner::new()?));
         let keys = SealingKeys::new(client.clone(), runner.clone(), &settings, provider);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness, RowHead};
 use table_engine::sealing::sign;
-use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
+use table_engine::{DynamicEntity, Propagate, Result, Ticks, ValueRef};
 
 use super::keys::SealingKeys;
 use super::rings::{self, Keys, Rings};
@@ -33,8 +33,8 @@ pub(crate) struct Settings {
     pub(crate) awaits: bool,
     /// Whether reads may be answered by a copy of the account.
     pub(crate) reads_secondary: bool,
-    /// Whether copies follow only when the program asks for it.
-    pub(crate) propagates_manually: bool,
+    /// How copies that are `eventual` are propagated.
+    pub(crate) propagate: Propagate,
     /// How long the rows that mark where copies were are kept.
     pub(crate) keeps_tombstones: Duration,
     /// For how long a table that is new goes by what was noted of it.

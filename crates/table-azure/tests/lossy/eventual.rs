@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use table_azure::client::Retries;
 use table_azure::{AzureOptions, AzureTables};
+use table_core::store::Propagate;
 use table_core::typed::{Eventual, Propagation};
 use table_core::{Entity, ErrorKind, Stored, Table};
 
@@ -37,7 +38,7 @@ fn names(staff: &Table<Employee>, id: u32) -> Vec<&'static str> {
 #[test]
 fn copies_are_the_entities_whichever_propagators_die() {
     let server = Own::start();
-    let options = AzureOptions::new().propagate_manually();
+    let options = AzureOptions::new().propagate(Propagate::Manual);
     let direct = options.connect(&connection(server.address)).unwrap();
     let staff = direct.table::<Employee>().unwrap();
     let runs = std::env::var("AZURE_EVENTUAL").ok().and_then(|runs| runs.parse().ok()).unwrap_or(40_u32);
@@ -48,7 +49,7 @@ fn copies_are_the_entities_whichever_propagators_die() {
     let behind = |attempts| {
         let retries = Retries::default().attempts(attempts).first_wait(Duration::from_millis(1));
         let retries = retries.longest_wait(Duration::from_millis(20));
-        let options = AzureOptions::new().propagate_manually().retries(retries);
+        let options = AzureOptions::new().propagate(Propagate::Manual).retries(retries);
         options.timeout(Duration::from_secs(5)).connect(&connection(proxy.address)).unwrap()
     };
     let opened = |store: &AzureTables| loop {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::form::Form;
 use super::manifest;
 use crate::failure::Failure;
-use crate::source::has_account_secret;
+use crate::source::is_connection;
 
 /// Where data lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Place {
 impl Place {
     /// Reads what the command line names. How its name ends says what a file is that is not there yet.
     pub(crate) fn parse(text: &str) -> Self {
-        let is_remote = text.starts_with("azure:") || text.contains("://") || has_account_secret(text);
+        let is_remote = text.starts_with("azure:") || text.contains("://") || is_connection(text);
         let path = Path::new(text);
         if is_remote {
             Self::Store(text.to_owned())

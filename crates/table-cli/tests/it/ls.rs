@@ -107,6 +107,7 @@ fn what_lets_its_bearer_in_is_not_repeated() {
     let from = from.to_str().unwrap();
     for (store, word) in [
         ("DefaultEndpointsProtocol=https;AccountName=contoso;AccountKey=c2VjcmV0", "azure:"),
+        ("UseDevelopmentStorage=true", "write `azure:` before it"),
         ("TableEndpoint=https://contoso.example;SharedAccessSignature=sig=c2VjcmV0", "azure:"),
         ("mysql://jun:c2VjcmV0@localhost/company", "mysql://.."),
     ] {

@@ -5,6 +5,7 @@ pub mod bulk;
 #[cfg(feature = "encrypt")]
 pub(crate) mod encrypting;
 pub(crate) mod page;
+pub(crate) mod propagate;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub mod service_records;

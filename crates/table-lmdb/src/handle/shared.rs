@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use table_engine::Propagate;
 use table_engine::error::Result;
 use table_engine::executor::Propagators;
 
@@ -11,7 +12,7 @@ use super::arrivals::Arrivals;
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::lmdb::{Databases, Db, WriteTxn};
-use crate::open::{OptionalDb, Propagate};
+use crate::open::OptionalDb;
 use crate::records::meta::Meta;
 use crate::state::StoreState;
 use crate::write::commit::Writer;

@@ -66,7 +66,7 @@ use self::map::{Access, Sizes};
 use self::meta_resync::MetaResync;
 use self::optional_db::OptionalDatabases;
 pub(crate) use self::optional_db::OptionalDb;
-pub use self::options::{Durability, OpenOptions, Propagate};
+pub use self::options::{Durability, OpenOptions};
 use self::reader_pin::with_pinned_reader;
 use self::registry::Identity;
 pub(crate) use self::space::{Space, Usage};

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use table_engine::Propagate;
 #[cfg(feature = "encrypt")]
 use table_engine::crypt::KeyProvider;
 
@@ -32,17 +33,6 @@ pub enum Durability {
     /// One flush per commit instead of two. A power failure may undo the last commits, each as a whole and the
     /// latest first; what is left is consistent.
     Relaxed,
-}
-
-/// How the copies of `eventual` indexes are propagated, in the tables that a process has opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Propagate {
-    /// By a thread in the background, which runs as long as there is something to do.
-    #[default]
-    Background,
-    /// Only when [`Store::propagate`](table_engine::Tables::propagate) is called.
-    Manual,
 }
 
 /// How a store is opened: made by `Store::options()` or `OpenOptions::new()`, finished with `open`.

@@ -2,12 +2,12 @@
 //! without one.
 
 use table_derive::Entity;
+use table_engine::Propagate;
 use table_engine::error::ErrorKind;
 use table_engine::outbox::keys;
 use table_engine::typed::Propagation;
 
 use super::*;
-use crate::Propagate;
 use crate::open::walk_bytes;
 use crate::records::features::Feature;
 use crate::records::meta::{self, Meta};
