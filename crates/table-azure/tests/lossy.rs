@@ -19,6 +19,9 @@ mod keys;
 mod late;
 #[path = "support/proxy.rs"]
 mod proxy;
+#[cfg(feature = "encrypt")]
+#[path = "lossy/raw.rs"]
+mod raw;
 #[path = "support/server.rs"]
 mod server;
 

@@ -21,43 +21,52 @@ fn note(text: u64) -> Note {
 
 /// Which request is lost, or the answer to which.
 #[derive(Clone, Copy)]
-enum Lost {
-    /// The first does not come.
-    Request,
+pub(super) enum Lost {
+    /// One does not come, behind so many that do.
+    RequestBehind(u64),
     /// It comes, behind so many, and its answer is lost.
     AnswerBehind(u64),
 }
 
 /// A server, tables behind a proxy that wait for a while before they send a request again, and those of another process.
-struct Between {
-    proxy: Proxy,
-    tables: AzureTables,
-    other: AzureTables,
+pub(super) struct Between {
+    pub(super) proxy: Proxy,
+    pub(super) tables: AzureTables,
+    pub(super) other: AzureTables,
     server: Own,
 }
 
 impl Between {
     fn new() -> Self {
+        Self::with(&AzureOptions::new())
+    }
+
+    pub(super) fn with(options: &AzureOptions) -> Self {
         let server = Own::start();
         let proxy = Proxy::start(server.address, Faults::default(), 1);
         let retries = Retries::default().first_wait(Duration::from_secs(2));
-        let tables = AzureOptions::new().retries(retries).connect(&connection(proxy.address)).unwrap();
-        let other = AzureTables::connect(&connection(server.address)).unwrap();
+        let tables = options.clone().retries(retries).connect(&connection(proxy.address)).unwrap();
+        let other = options.clone().connect(&connection(server.address)).unwrap();
         Self { proxy, tables, other, server }
     }
 
     /// Makes a change, and another one when a request of it, or an answer, is lost, and before it is sent again.
-    fn change<T: Send>(&self, lost: Lost, change: impl FnOnce() -> T + Send, other: impl FnOnce()) -> T {
+    pub(super) fn change<T: Send>(
+        &self,
+        lost: Lost,
+        change: impl FnOnce() -> T + Send,
+        other: impl FnOnce(),
+    ) -> T {
         let (requests, losses) = (&self.proxy.done.requests, &self.proxy.done.lost);
         let (before, lost_before) = (requests.load(Ordering::Relaxed), losses.load(Ordering::Relaxed));
         thread::scope(|scope| {
             match lost {
-                Lost::Request => self.proxy.die_after(before, false),
+                Lost::RequestBehind(others) => self.proxy.die_after(before + others, false),
                 Lost::AnswerBehind(others) => self.proxy.die_after(before + others + 1, true),
             }
             let change = scope.spawn(change);
             let is_lost = || match lost {
-                Lost::Request => requests.load(Ordering::Relaxed) > before,
+                Lost::RequestBehind(others) => requests.load(Ordering::Relaxed) > before + others,
                 Lost::AnswerBehind(_) => losses.load(Ordering::Relaxed) > lost_before,
             };
             while !is_lost() {
@@ -93,7 +102,7 @@ fn rows_that_are_told_to_be_removed_are_all_gone() {
         rows.insert(&DynamicEntity::new("p", row)).unwrap();
     }
     let remove = || rows.batch("p").delete("a").delete("b").commit();
-    match between.change(Lost::Request, remove, || drop(others.delete("p", "a"))) {
+    match between.change(Lost::RequestBehind(0), remove, || drop(others.delete("p", "a"))) {
         Ok(_) => assert!(others.get("p", "b").unwrap().is_none()),
         Err(error) => assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}"),
     }
@@ -108,7 +117,7 @@ fn a_table_that_another_process_has_made_keeps_its_number() {
     let noted = || runtime.block_on(look.client().entity("TcLayouts", "plain", "layouts")).unwrap();
     let mut before = None;
     let made = between.change(
-        Lost::Request,
+        Lost::RequestBehind(0),
         || between.tables.create_table("Plain").map(drop),
         || {
             between.other.create_table("Plain").unwrap();
