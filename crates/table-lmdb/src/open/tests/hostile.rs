@@ -77,12 +77,14 @@ fn a_header_with_pages_that_the_file_lacks_and_that_are_not_free_is_damaged() {
     for rightly in makers {
         for bit in 10..28 {
             let dir = scratch();
-            drop(rightly(dir.path()));
+            // Where there is little address space, a map is smaller.
+            let map_pages = rightly(dir.path()).0.env.info().map_size / 4_096;
+            let words = if 1 << bit < map_pages { "neither used nor free" } else { "and it may grow to" };
             let data = dir.path().join(DATA);
             patch_headers(&data, LAST_PAGE, |page| page | 1 << bit);
             let error = open_store(dir.path()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{bit}: {error}");
-            assert!(error.to_string().contains("neither used nor free"), "{bit}: {error}");
+            assert!(error.to_string().contains(words), "{bit}: {error}");
             patch_headers(&data, LAST_PAGE, |page| page & !(1 << bit));
             drop(open_store(dir.path()).unwrap());
         }
