@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Waits until somebody listens at a port, for half a minute at most.
+# Waits until a program listens at a port, for half a minute at most.
 #   await_port.sh PORT NAME
 set -euo pipefail
 

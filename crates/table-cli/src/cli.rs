@@ -164,7 +164,7 @@ pub(crate) fn report(
     // What was printed before a failure stands before its message.
     let flushed = session.output().end().map_err(Failure::Output);
     let done = match (done, flushed) {
-        // Who reads no further is told by the code what the command came to all the same.
+        // The exit code says what the command came to, also where its reader has closed the pipe.
         (Ok(exit), Err(failure)) if failure.is_closed_pipe() => Ok(exit),
         (done, flushed) => done.and_then(|exit| flushed.map(|()| exit)),
     };

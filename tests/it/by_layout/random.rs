@@ -289,7 +289,7 @@ fn writers_at_one_time_leave_nothing_behind() {
 
 /// What a thread meets that writes the entity of another one, which comes and goes.
 #[test]
-fn a_row_that_goes_meanwhile_is_in_nobodys_way() {
+fn a_row_that_goes_meanwhile_is_not_found_and_nothing_else_fails() {
     let scratch = Scratch::new();
     let (store, staff, table) = company(&scratch);
     std::thread::scope(|scope| {

@@ -193,7 +193,7 @@ fn what_was_sealed_in_a_scope_is_shredded_for_every_process() {
     }
 }
 
-/// What was there before is lost, what is written afterwards is not, by whatever process.
+/// Loses the values that were sealed before a shredding, and keeps those that any process seals after it.
 #[test]
 fn nothing_that_is_written_after_a_shredding_is_lost_with_it() {
     let (server, provider) = (Own::start(), provider());

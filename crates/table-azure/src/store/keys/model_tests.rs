@@ -242,7 +242,7 @@ fn wrong(without: Without) -> usize {
 }
 
 #[test]
-fn no_lookup_misses_and_no_value_is_lost_whoever_dies_or_is_held_up() {
+fn no_lookup_misses_and_no_value_is_lost_where_a_process_dies_or_is_held_up() {
     assert_eq!(wrong(Without::default()), 0);
 }
 
