@@ -176,7 +176,7 @@ impl<'k> WholeEntity<'k> {
 
     /// Returns whether the entity has a copy at these keys; `None` where only its struct, or the keys of the store, say which keys
     /// a copy has.
-    pub(crate) fn lies_at(&self, index: &IndexInfo, at: (&str, &str)) -> Option<bool> {
+    pub(crate) fn lies_at(&self, index: &IndexInfo, partition: &str, row: &str) -> Option<bool> {
         let keys = self.kind.keys(Some(&index.name)).ok()?;
         let mut values = Vec::new();
         for field in keys.fields() {
@@ -188,8 +188,8 @@ impl<'k> WholeEntity<'k> {
             values.push((field.name, value.clone()));
         }
         let given: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        let (partition, row) = keys.print(&given).ok()?;
-        Some((&*partition, &*row) == at)
+        let expected = keys.print(&given).ok()?;
+        Some(expected.0 == partition && expected.1 == row)
     }
 
     fn compared(&self, index: &IndexInfo, row: Option<&DesignRow>, copy: Option<DynamicEntity>) -> Agreement {

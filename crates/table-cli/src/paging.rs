@@ -119,7 +119,7 @@ impl<'q> Pages<'q> {
         match place {
             None => {}
             Some(Place::Token(token)) => self.after = Some(token),
-            Some(Place::Behind(partition, row)) => self.go_behind((partition, row)),
+            Some(Place::Behind(partition, row)) => self.go_behind(partition, row),
         }
         self
     }
@@ -184,7 +184,7 @@ impl<'q> Pages<'q> {
         if self.skipped.as_ref() == Some(&place) {
             return Err(error);
         }
-        self.go_behind(place.clone());
+        self.go_behind(place.0.clone(), place.1.clone());
         self.is_over = false;
         self.skipped = Some(place.clone());
         let (partition, row) = place;
@@ -192,12 +192,12 @@ impl<'q> Pages<'q> {
     }
 
     /// Bounds the query behind a row.
-    fn go_behind(&mut self, keys: (String, String)) {
-        let behind = Bound::Excluded((&*keys.0, &*keys.1));
+    fn go_behind(&mut self, partition: String, row: String) {
+        let behind = Bound::Excluded((&*partition, &*row));
         let unbounded = Bound::<(&str, &str)>::Unbounded;
         let rest = if self.is_reverse { (unbounded, behind) } else { (behind, unbounded) };
         self.query = self.query.clone().between(rest);
         self.after = None;
-        self.behind = Some(keys);
+        self.behind = Some((partition, row));
     }
 }

@@ -13,7 +13,8 @@ use super::{each_way, tables};
 
 type Pair = (String, String);
 
-fn units((partition, row): &Pair) -> (Vec<u16>, Vec<u16>) {
+fn units(pair: &Pair) -> (Vec<u16>, Vec<u16>) {
+    let (partition, row) = pair;
     (partition.encode_utf16().collect(), row.encode_utf16().collect())
 }
 

@@ -6,6 +6,7 @@ use table_engine::__executor::{
     Abilities, Act, Backend, Committed, Condition, Content, Group, Plan, Range, Refused, RowWrite, SealedAt,
     TableExec, Version,
 };
+use table_engine::model::EntityKeys;
 use table_engine::row::version::version_of;
 use table_engine::{DynamicEntity, ETag, ErrorKind, Query, Ticks, ValueRef};
 
@@ -68,7 +69,7 @@ impl Pair {
     /// The version of a row of the first table, as a reader is given it.
     fn version(&self, partition: &str, row: &str) -> Version {
         let snapshot = self.backend.clone().read_snapshot().unwrap();
-        let view = snapshot.get(&*self.tables[0], (partition, row), false).unwrap().unwrap();
+        let view = snapshot.get(&*self.tables[0], EntityKeys::new(partition, row), false).unwrap().unwrap();
         version_of(&view, snapshot.state())
     }
 

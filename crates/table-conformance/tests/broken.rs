@@ -14,6 +14,7 @@ use table_engine::__executor::{
     ReadSnapshot, RecordOwner, Refused, RetryFairness, RowCursor, RowView, RowWrite, ScanRanges, SealedAt,
     ServiceRecords, TableExec, Take, VisitEach,
 };
+use table_engine::model::EntityKeys;
 use table_engine::query::PageBudget;
 use table_engine::schema::{IndexMask, Schema};
 use table_engine::{Continuation, ErrorKind, Query, Result, ValueRef};
@@ -220,11 +221,11 @@ impl TableExec for Table {
         self.inner.id()
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
         self.inner.get(keys, read)
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
         self.inner.view(keys, take)
     }
 
@@ -295,7 +296,7 @@ impl ReadSnapshot for Snapshot {
     fn get<'s>(
         &'s self,
         table: &dyn TableExec,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         trusted: bool,
     ) -> Result<Option<RowView<'s>>> {
         if self.store.fault != Fault::GetsNewerRows {

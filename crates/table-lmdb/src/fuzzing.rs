@@ -237,7 +237,7 @@ pub fn leaves(bytes: &[u8]) -> bool {
     if reverse {
         expected.reverse();
     }
-    let (rows, ended) = image.walk((&from, &to), reverse);
+    let (rows, ended) = image.walk(&*from..&*to, reverse);
     assert!(rows.len() < length, "a walk goes in a circle");
     match changed.values().map(|by| by.count_ones()).sum() {
         0 => assert!(ended.is_ok() && rows == expected, "a sound tree is read otherwise"),

@@ -1,6 +1,7 @@
 //! What a plan gives a row to hold, as the server is to have it.
 
 use table_engine::__executor::{Content, RowProperty};
+use table_engine::model::EntityKeys;
 use table_engine::model::names::ENTITY_TYPE;
 use table_engine::{Result, Value};
 
@@ -17,7 +18,7 @@ fn properties<'c>(content: &'c Content<'_>) -> Box<dyn Iterator<Item = RowProper
 }
 
 /// Returns the content of a row of these keys, which is signed if its kind's rows are.
-pub(crate) fn body(entry: Option<&TableEntry>, keys: (&str, &str), content: &Content<'_>) -> Result<Body> {
+pub(crate) fn body(entry: Option<&TableEntry>, keys: EntityKeys<'_>, content: &Content<'_>) -> Result<Body> {
     let digest = match (content, entry) {
         (Content::Row(row), Some(entry)) if row.kind.signs() => {
             Some(entry.sign(keys, row.properties().collect())?)

@@ -11,6 +11,7 @@ use table_engine::__executor::{
     self as executor, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, Position, RangeQuery,
     ReadSnapshot, RowCursor, RowView, ScanRanges, StepRequest, StepSize, TableExec, TakeEach, VisitEach,
 };
+use table_engine::model::EntityKeys;
 use table_engine::query::PageBudget;
 use table_engine::schema::{IndexStates, PeriodTables, Schema};
 use table_engine::{Continuation, ErrorKind, Result, Ticks};
@@ -178,11 +179,16 @@ impl ReadSnapshot for PostgresSnapshot {
         self.taken.elapsed()
     }
 
-    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: EntityKeys<'_>,
+        _: bool,
+    ) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
-        let answer = self.read(entry.get(keys.0, keys.1))?;
+        let answer = self.read(entry.get(keys.partition, keys.row))?;
         let Some(found) = answer.first() else { return Ok(None) };
-        let row = self.store.packed(entry, keys.0, keys.1, found)?;
+        let row = self.store.packed(entry, keys.partition, keys.row, found)?;
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(row).ok_or_else(full)?.view().map(Some)
     }
@@ -203,7 +209,7 @@ impl ReadSnapshot for PostgresSnapshot {
         Ok(Some(self.moment.kinds(self, own(table)?)?.states(kind)))
     }
 
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
         let call = outbox::has_entry(&self.store.catalog, own(table)?.entry.id, keys);
         let answer = self.query(call)?;
         column(answer.first().ok_or_else(|| damaged("the answer of the server"))?, 0)
@@ -236,11 +242,10 @@ impl ReadSnapshot for PostgresSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
-        last: (&str, &str),
+        last: EntityKeys<'_>,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
         let (table, first) = (own(table)?, RefCell::default());
-        let cursors =
-            executor::cursors_after(scan_ranges, table.entry.id, last.0, last.1, &mut begin(table, &first))?;
+        let cursors = executor::cursors_after(scan_ranges, table.entry.id, last, &mut begin(table, &first))?;
         self.fetch(&first)?;
         Ok(cursors)
     }

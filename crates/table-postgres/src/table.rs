@@ -9,6 +9,7 @@ use table_engine::__executor::{
     self as executor, Backend, Jobs, Loader, Named, Names, OneSnapshotForEachThread, PackedRow, Packer, Read,
     RowHead, TableExec, Take,
 };
+use table_engine::model::EntityKeys;
 use table_engine::row::vault::Vault;
 use table_engine::schema::{IndexMask, Schema};
 use table_engine::sealing::{missing, sign};
@@ -121,13 +122,18 @@ impl TableEntry {
     /// Returns the row of these keys from an answer whose columns from this one on are its time, its kind and its body.
     pub(crate) fn pack(&self, partition: &str, row: &str, answer: &Row, at: usize) -> Result<PackedRow> {
         let (head, properties) = head(answer, at).map_err(|error| error.partition(partition).row(row))?;
-        let packed = self.names.pack_signed(self.id, (partition, row), &head, &named(&properties))?;
+        let packed =
+            self.names.pack_signed(self.id, EntityKeys::new(partition, row), &head, &named(&properties))?;
         verify(&head, &packed)?;
         Ok(packed)
     }
 
     /// Returns the keyed digest of a row of these keys.
-    pub(crate) fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<Vec<u8>> {
+    pub(crate) fn sign(
+        &self,
+        keys: EntityKeys<'_>,
+        properties: Vec<(&str, ValueRef<'_>)>,
+    ) -> Result<Vec<u8>> {
         let vault = self.vault.as_ref().ok_or_else(missing::keys)?;
         Ok(vault.sign(keys, properties)?.to_vec())
     }
@@ -215,13 +221,13 @@ impl TableExec for PostgresTable {
         self.entry.id
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        let Some(row) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
+        let Some(row) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         read(&row.view()?, STATE).map(|()| true)
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        let Some(row) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
+        let Some(row) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         take(row.view()?).map(|()| true)
     }
 

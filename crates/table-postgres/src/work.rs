@@ -5,6 +5,7 @@ use std::sync::Arc;
 use table_engine::__executor::{
     self as executor, Act, Amounts, Epoch, Group, PackedRow, Plan, Refused, SealedAt, TableExec,
 };
+use table_engine::model::EntityKeys;
 use table_engine::row::version::{Proof, version_of};
 use table_engine::schema::Schema;
 use table_engine::{Error, Result, Value};
@@ -199,7 +200,11 @@ impl Work {
                     Act::Remove => WorkAct::Remove,
                     Act::Put(content) => {
                         let entry = work.tables.get(group.table);
-                        let made = body(entry.map(|entry| &**entry), (group.partition, row.key), content);
+                        let made = body(
+                            entry.map(|entry| &**entry),
+                            EntityKeys::new(group.partition, row.key),
+                            content,
+                        );
                         WorkAct::Put(made.map_err(|error| Refused { error, group: number, row: Some(at) })?)
                     }
                     Act::Merge(content) => WorkAct::Merge(owned(content)),

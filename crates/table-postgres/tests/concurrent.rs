@@ -21,6 +21,7 @@ use table_core::__executor::{
     RowWrite, SealedAt, TableExec, Version,
 };
 use table_core::{ErrorKind, ValueRef};
+use table_engine::model::EntityKeys;
 use table_engine::row::version::version_of;
 
 const HANDLES: usize = 4;
@@ -58,7 +59,7 @@ impl Handle {
     }
 
     fn get(&self, snapshot: &dyn ReadSnapshot, table: usize, partition: &str, row: &str) -> Option<Found> {
-        let view = snapshot.get(&*self.tables[table], (partition, row), false).unwrap()?;
+        let view = snapshot.get(&*self.tables[table], EntityKeys::new(partition, row), false).unwrap()?;
         let number = view.get("Number").unwrap().unwrap().as_i64().unwrap();
         Some(Found { version: version_of(&view, snapshot.state()), number })
     }

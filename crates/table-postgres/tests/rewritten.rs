@@ -11,6 +11,7 @@ use table_core::__executor::{
     Version,
 };
 use table_core::{DynamicEntity, ErrorKind, ValueRef};
+use table_engine::model::EntityKeys;
 use table_engine::row::version::version_of;
 
 /// Carries out what becomes of the row `a`, and returns the error if it is refused.
@@ -34,7 +35,7 @@ fn read(store: &Arc<dyn Backend>) -> (Version, String) {
     let table = store.clone().open("Company").unwrap();
     let mut found = None;
     table
-        .get(("p", "a"), &mut |row, state| {
+        .get(EntityKeys::new("p", "a"), &mut |row, state| {
             let text = row.get("Text")?.and_then(|text| text.as_str().map(str::to_owned));
             found = Some((version_of(row, state), text.unwrap()));
             Ok(())

@@ -63,7 +63,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, number: usize, index: &Index) ->
     }
     // An element of a list says which row is meant: the list has no one key.
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
-    let path = path::of_index(model, names, (number, index));
+    let path = path::of_index(model, names, number, index);
     let (partition, row) = (model.partition_of(index).source(), index.row.source());
     let cost = if index.row.fields().any(|part| part.format() == Format::Blind) {
         "Reading it is a point query for each of the store's keys that is alive."

@@ -122,7 +122,7 @@ fn place_of_slots(
     );
     let assertion = quote_spanned! {span=>
         const _: () = #krate::checks::projected_slots(
-            <#of as #krate::Entity>::SCHEMA, #series, (#from, #count), #edm, #optional,
+            <#of as #krate::Entity>::SCHEMA, #series, #from..#from + #count, #edm, #optional,
         );
     };
     quote! {

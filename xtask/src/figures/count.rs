@@ -90,7 +90,9 @@ fn is_tuple(parameter: &str) -> bool {
     }
     let Some((_, of_type)) = parameter.split_once(':') else { return false };
     let of_type = of_type.trim().trim_start_matches('&').trim_start();
-    of_type.starts_with('(') && !of_type.starts_with("()")
+    let of_type = of_type.strip_prefix("mut ").unwrap_or(of_type);
+    // Bounds that stand in brackets are no tuple either.
+    of_type.starts_with('(') && !["()", "(impl ", "(dyn "].iter().any(|other| of_type.starts_with(other))
 }
 
 fn the_same(text: &str) -> usize {
@@ -109,7 +111,8 @@ mod tests {
     use super::*;
 
     const FILE: &str = "//! About.\n\nuse a::b; // why\n// Why.\n/// The same, of c.\n/// The same again.\n\
-                        pub(in crate::x) fn f((a, b): (u8, u8), c: &(u8, u8), d: (), e: u8, g: u8, h: u8) {}\n\
+                        pub(in crate::x) fn f((a, b): (u8, u8), c: &mut (u8, u8), d: (), e: &(dyn E + 'static), \
+                        g: &mut (impl G + ?Sized), h: u8) {}\n\
                         const S: &str = \"pub(in // no comment\n\n two\";\n\
                         #[cfg(test)]\nmod tests {\n    // why\n    fn t() {}\n}\n";
 

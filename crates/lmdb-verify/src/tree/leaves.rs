@@ -103,21 +103,21 @@ impl LeafWalk {
     pub fn begin<'p, S: Source<'p>>(
         source: S,
         tree: &Tree,
-        range: (&[u8], &[u8]),
+        range: Range<&[u8]>,
         reverse: bool,
     ) -> Result<Self> {
         let path = LeafPath { branches: Vec::with_capacity(FEW_LEVELS), leaf: tree.root };
         let mut walk = Self { path, rest: 0..0, goes_on: false, reverse };
-        if tree.is_empty()? || range.0 >= range.1 {
+        if tree.is_empty()? || range.is_empty() {
             return Ok(walk);
         }
-        let from = if reverse { range.1 } else { range.0 };
+        let from = if reverse { range.end } else { range.start };
         let page = walk.path.descend(source, tree, from)?;
         let (at, _) = page.search(0, from).ok_or_else(damaged)?;
         if source.verifies() {
             walk.check_start(source, page, at, from)?;
         }
-        walk.take(source, page, if reverse { 0..at } else { at..page.len() }, range.0, range.1)?;
+        walk.take(source, page, if reverse { 0..at } else { at..page.len() }, range.start, range.end)?;
         Ok(walk)
     }
 
@@ -127,7 +127,7 @@ impl LeafWalk {
     pub fn leaf<'p>(
         &mut self,
         source: impl Source<'p>,
-        range: (&[u8], &[u8]),
+        range: Range<&[u8]>,
     ) -> Result<Option<WalkedLeaf<'p>>> {
         if self.rest.is_empty() {
             return self.next_leaf(source, range);
@@ -170,12 +170,12 @@ impl LeafWalk {
     fn next_leaf<'p>(
         &mut self,
         source: impl Source<'p>,
-        range: (&[u8], &[u8]),
+        range: Range<&[u8]>,
     ) -> Result<Option<WalkedLeaf<'p>>> {
         // After an error or at the end, no entry comes any more.
         while std::mem::take(&mut self.goes_on) {
             let Some(page) = self.path.step(source, self.reverse)? else { break };
-            self.take(source, page, 0..page.len(), range.0, range.1)?;
+            self.take(source, page, 0..page.len(), range.start, range.end)?;
             if !self.rest.is_empty() {
                 return Ok(Some(WalkedLeaf { page, number: self.path.leaf }));
             }

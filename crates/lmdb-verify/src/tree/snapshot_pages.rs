@@ -1,6 +1,7 @@
 //! The pages of a snapshot that lives.
 
 use std::fmt;
+use std::ops::Range;
 
 use heed::{RoTxn, WithoutTls};
 
@@ -45,7 +46,7 @@ impl<'p> SnapshotPages<'p> {
 
     /// Returns a walk over the entries of the [largest](crate::Names::largest) database between two keys, as
     /// [`LeafWalk::begin`] does.
-    pub fn walk(self, range: (&[u8], &[u8]), reverse: bool) -> Result<LeafWalk> {
+    pub fn walk(self, range: Range<&[u8]>, reverse: bool) -> Result<LeafWalk> {
         let tree = Tree::find(self.reader, self.txn, self.txn.id())?;
         LeafWalk::begin(self, &tree, range, reverse)
     }

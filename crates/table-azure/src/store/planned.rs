@@ -7,6 +7,7 @@ use table_engine::__executor::{
     Act, Amounts, ChangeId, Condition, Content, Epoch, Group, OutboxOp, Plan, Refused, RowProperty, RowWrite,
     TableExec, check_rules,
 };
+use table_engine::model::EntityKeys;
 use table_engine::odata::{Metadata, Source, Writer};
 use table_engine::{ETag, Result, Value, ValueRef};
 
@@ -169,7 +170,7 @@ impl PlannedRow {
         let content = if row.act.keeps() { Some(&nothing) } else { row.act.content() };
         let body = match content {
             Some(content) => {
-                let digest = digest(table, (group.partition, row.key), content)?;
+                let digest = digest(table, EntityKeys::new(group.partition, row.key), content)?;
                 body(&Row { partition: group.partition, key: row.key, content, digest: digest.as_deref() })?
             }
             None => Vec::new(),
@@ -270,7 +271,7 @@ pub(super) fn with_ring(mut body: Vec<u8>, ring: Option<&str>) -> Vec<u8> {
 /// Returns the keyed digest of what a row of these keys is to hold, if its kind's rows are signed.
 pub(super) fn digest(
     table: &TableEntry,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
     content: &Content<'_>,
 ) -> Result<Option<Vec<u8>>> {
     match content {

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness, RowHead};
+use table_engine::model::EntityKeys;
 use table_engine::sealing::sign;
 use table_engine::{DynamicEntity, Propagate, Result, Ticks, ValueRef};
 
@@ -155,7 +156,7 @@ pub(super) fn pack(table: u32, names: &Names, row: &DynamicEntity) -> Result<Pac
     let digest = marks::digest(row)?;
     let packed = names.pack_signed(
         table,
-        (row.partition_key(), row.row_key()),
+        EntityKeys::new(row.partition_key(), row.row_key()),
         &RowHead { timestamp, digest },
         &properties,
     )?;

@@ -7,6 +7,7 @@ use table_engine::__executor::{
     self as seam, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, Position, RangeQuery, ReadSnapshot,
     RowCursor, RowView, ScanRanges, StepRequest, StepSize, TableExec, TakeEach, VisitEach,
 };
+use table_engine::model::EntityKeys;
 use table_engine::query::PageBudget;
 use table_engine::schema::{IndexStates, PeriodTables, Schema};
 use table_engine::{Continuation, ErrorKind, Result, Ticks};
@@ -52,13 +53,18 @@ impl ReadSnapshot for AzureSnapshot {
         self.taken.elapsed()
     }
 
-    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
-        let Some(row) = own(table)?.find(keys.0, keys.1)? else { return Ok(None) };
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: EntityKeys<'_>,
+        _: bool,
+    ) -> Result<Option<RowView<'s>>> {
+        let Some(row) = own(table)?.find(keys.partition, keys.row)? else { return Ok(None) };
         let full = || seam::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(row).ok_or_else(full)?.view().map(Some)
     }
 
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
         self.store.has_entry(own(table)?, keys)
     }
 
@@ -109,10 +115,10 @@ impl ReadSnapshot for AzureSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
-        last: (&str, &str),
+        last: EntityKeys<'_>,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
         let table = own(table)?;
-        seam::cursors_after(scan_ranges, table.entry.id(), last.0, last.1, &mut begin(table, SCAN))
+        seam::cursors_after(scan_ranges, table.entry.id(), last, &mut begin(table, SCAN))
     }
 
     fn views<'s>(

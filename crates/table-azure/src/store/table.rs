@@ -12,6 +12,7 @@ use table_engine::__executor::Resealing;
 use table_engine::__executor::{
     Backend, Jobs, Loader, Names, OneSnapshotForEachThread, PackedRow, Read, TableExec, Take,
 };
+use table_engine::model::EntityKeys;
 use table_engine::row::key::NUMBERS;
 use table_engine::row::vault::Vault;
 use table_engine::schema::{IndexMask, Schema};
@@ -70,7 +71,11 @@ impl TableEntry {
     }
 
     /// Returns the keyed digest of a row of these keys.
-    pub(super) fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<Vec<u8>> {
+    pub(super) fn sign(
+        &self,
+        keys: EntityKeys<'_>,
+        properties: Vec<(&str, ValueRef<'_>)>,
+    ) -> Result<Vec<u8>> {
         let vault = self.vault.as_ref().ok_or_else(missing::keys)?;
         Ok(vault.sign(keys, properties)?.to_vec())
     }
@@ -226,13 +231,13 @@ impl TableExec for AzureTable {
         self.entry.id()
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        let Some(row) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
+        let Some(row) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         read(&row.view()?, 0).map(|()| true)
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        let Some(row) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
+        let Some(row) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         take(row.view()?).map(|()| true)
     }
 

@@ -155,7 +155,7 @@ impl Mending<'_> {
                 None => return Ok(()),
             },
         };
-        let entity = self.write_copies(&own, kind, &key)?;
+        let entity = self.write_copies(&own, kind, &key.0, &key.1)?;
         let RowOf::Index(of_index) = of else { return Ok(()) };
         let Some(entity) = entity else {
             table.raw().delete(partition, row)?;
@@ -165,7 +165,7 @@ impl Mending<'_> {
         let indexes = kind.indexes();
         let mut here = indexes.iter().filter(|index| index.table.eq_ignore_ascii_case(name));
         // What can't be told of its own index is left as it is.
-        let is_of_entity = here.any(|index| match whole.lies_at(index, (partition, row)) {
+        let is_of_entity = here.any(|index| match whole.lies_at(index, partition, row) {
             Some(lies) => lies,
             None => index.name == of_index,
         });
@@ -180,9 +180,10 @@ impl Mending<'_> {
         &mut self,
         own: &DynamicTable,
         kind: &KindInfo,
-        key: &(String, String),
+        partition: &str,
+        row: &str,
     ) -> Result<Option<DynamicEntity>, Failure> {
-        let mut known = own.get(&key.0, &key.1)?;
+        let mut known = own.get(partition, row)?;
         for _ in 0..ATTEMPTS {
             let Some(entity) = known else { return Ok(None) };
             let whole = WholeEntity::gather(own, kind, &entity)?;
@@ -197,13 +198,13 @@ impl Mending<'_> {
                     Err(why) => drop(self.left.insert(format!("{}.{}", kind.kind(), index.name), why)),
                 }
             }
-            known = own.get(&key.0, &key.1)?;
+            known = own.get(partition, row)?;
             if known.as_ref().and_then(DynamicEntity::etag) == entity.etag() {
                 return Ok(Some(entity));
             }
         }
         let error =
             Error::new(ErrorKind::ConditionNotMet).because("others change the entity again and again");
-        Err(error.table(own.name()).partition(&key.0).row(&key.1).into())
+        Err(error.table(own.name()).partition(partition).row(row).into())
     }
 }

@@ -170,8 +170,8 @@ fn write(
         Origin::Table(tables, name) => {
             let mut scan = Scan::new(tables, name, &copying.wanted)?;
             run.secrets = scan.kinds().secrets();
-            if let Some(keys) = run.progress.keys.clone() {
-                scan.go_behind(keys);
+            if let Some((partition, row)) = run.progress.keys.clone() {
+                scan.go_behind(partition, row);
             }
             let number = run.progress.done.line.saturating_sub(1);
             run.run(Scanning { scan, is_ended: false, number })?;

@@ -130,8 +130,8 @@ impl Scan {
     }
 
     /// Goes to the rows behind these keys.
-    pub(crate) fn go_behind(&mut self, keys: (String, String)) {
-        self.behind = Some(keys);
+    pub(crate) fn go_behind(&mut self, partition: String, row: String) {
+        self.behind = Some((partition, row));
     }
 
     /// Returns the keys of the last row that was read, wanted or not.

@@ -8,6 +8,7 @@ use table_engine::__executor::{
     self as executor, Batch, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot,
     RowCursor, RowView, ScanRanges, TableExec, VisitEach,
 };
+use table_engine::model::EntityKeys;
 use table_engine::query::PageBudget;
 use table_engine::{Continuation, ErrorKind, Result};
 
@@ -66,10 +67,15 @@ impl ReadSnapshot for MapMoment {
         self.taken.elapsed()
     }
 
-    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: EntityKeys<'_>,
+        _: bool,
+    ) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
         let (rows, _) = self.seen();
-        let found = rows.get(&executor::stored_key(entry.id, keys.0, keys.1));
+        let found = rows.get(&executor::stored_key(entry.id, keys.partition, keys.row));
         let Some(row) = found else { return Ok(None) };
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)

@@ -6,6 +6,7 @@ use table_engine::__executor::{
     self as executor, Backend, LayoutTexts, Layouts, OneSnapshotForEachThread, PackedRow, Read, TableExec,
     Take,
 };
+use table_engine::model::EntityKeys;
 use table_engine::schema::{IndexMask, Schema};
 use table_engine::{Result, Value, ValueRef};
 
@@ -51,13 +52,13 @@ impl TableExec for MapTable {
         self.entry.id
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        let Some((row, state)) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
+        let Some((row, state)) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         read(&row.view()?, state).map(|()| true)
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        let Some((row, _)) = self.find(keys.0, keys.1)? else { return Ok(false) };
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
+        let Some((row, _)) = self.find(keys.partition, keys.row)? else { return Ok(false) };
         take(row.view()?).map(|()| true)
     }
 

@@ -12,7 +12,7 @@ use crate::handle::row::Row;
 use crate::handle::rows::Rows;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
+use crate::model::{DynamicEntity, ETag, EntityKeys, IfMatch, IntoIfMatch};
 use crate::plan::{self, Act, Committed, Condition, Group, Plan, Refused, RowProperty, RowWrite};
 use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::sealing::SealedAt;
@@ -251,7 +251,7 @@ impl AsyncDynamicTable {
     ) -> Result<()> {
         let condition = condition.into();
         let row = OneRow {
-            keys: (partition_key, row_key),
+            keys: EntityKeys::new(partition_key, row_key),
             condition: condition.into(),
             act: Act::Remove,
             properties: Vec::new(),
@@ -272,7 +272,7 @@ impl AsyncDynamicTable {
     }
 
     async fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
-        let keys = (entity.partition_key(), entity.row_key());
+        let keys = EntityKeys::new(entity.partition_key(), entity.row_key());
         let row = OneRow { keys, condition, act, properties: plan::borrowed(entity.entries()) };
         match self.write_row(&row).await {
             // What a layout plans has several steps.
@@ -296,7 +296,7 @@ impl AsyncDynamicTable {
 
     /// Carries out the write of one row.
     async fn write_row(&self, row: &OneRow<'_>) -> Result<ETag> {
-        let (tables, (partition, key)) = (std::slice::from_ref(&self.table), row.keys);
+        let (tables, EntityKeys { partition, row: key }) = (std::slice::from_ref(&self.table), row.keys);
         let submit = || {
             let group = Group::new(partition, vec![row.planned()]);
             let plan = Plan { groups: group.into(), is_raw: self.table.is_raw(), ..Plan::default() };
@@ -317,7 +317,7 @@ pub(super) const PAGE: usize = 1_000;
 
 /// The write of one row by its properties.
 struct OneRow<'a> {
-    keys: (&'a str, &'a str),
+    keys: EntityKeys<'a>,
     condition: Condition,
     act: Act<()>,
     properties: Vec<RowProperty<'a>>,
@@ -326,7 +326,7 @@ struct OneRow<'a> {
 impl OneRow<'_> {
     fn planned(&self) -> RowWrite<'_> {
         let act = plan::with_properties(self.act, &self.properties);
-        RowWrite { key: self.keys.1, condition: self.condition, act, kind: None, of: 0 }
+        RowWrite { key: self.keys.row, condition: self.condition, act, kind: None, of: 0 }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::executor::{
     PageRequest, RangeQuery, Read, ReadSnapshot, RowCursor, ScanRanges, TableExec, Take, VisitEach,
 };
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::query::{Continuation, PageBudget};
 use crate::row::named::PackedRow;
 use crate::row::view::RowView;
@@ -124,9 +125,9 @@ impl Memo {
     }
 
     /// Returns a row, or notes that it is missing.
-    fn row(&self, table: &Arc<dyn TableExec>, keys: (&str, &str)) -> Result<Option<(PackedRow, usize)>> {
+    fn row(&self, table: &Arc<dyn TableExec>, keys: EntityKeys<'_>) -> Result<Option<(PackedRow, usize)>> {
         let mut seen = self.seen();
-        let place = (table.id(), keys.0.to_owned(), keys.1.to_owned());
+        let place = (table.id(), keys.partition.to_owned(), keys.row.to_owned());
         match seen.rows.get(&place) {
             Some(Ok(found)) => return Ok(found.clone()),
             Some(Err(error)) => return Err(error.again()),
@@ -257,14 +258,14 @@ impl TableExec for MemoTable {
         self.real.id()
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
         match self.memo.row(&self.real, keys)? {
             Some((row, state)) => read(&row.view()?, state).map(|()| true),
             None => Ok(false),
         }
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
         match self.memo.row(&self.real, keys)? {
             Some((row, _)) => take(row.view()?).map(|()| true),
             None => Ok(false),
@@ -344,7 +345,12 @@ impl ReadSnapshot for MemoSnapshot {
         self.taken.elapsed()
     }
 
-    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+    fn get<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        keys: EntityKeys<'_>,
+        _: bool,
+    ) -> Result<Option<RowView<'s>>> {
         let Some((row, _)) = self.memo.row(self.real(table)?, keys)? else { return Ok(None) };
         self.kept.keep(row).ok_or_else(missing)?.view().map(Some)
     }
@@ -361,11 +367,13 @@ impl ReadSnapshot for MemoSnapshot {
         self.memo.call(table, text, move |snapshot, table| snapshot.check_rows(table, schema, as_stored))
     }
 
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
-        let (table, (partition, row)) = (self.real(table)?, keys);
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
+        let (table, EntityKeys { partition, row }) = (self.real(table)?, keys);
         let text = format!("follows {} {partition:?} {row:?}", table.id());
         let (partition, row) = (partition.to_owned(), row.to_owned());
-        self.memo.call(table, text, move |snapshot, table| snapshot.follows(table, (&partition, &row)))
+        self.memo.call(table, text, move |snapshot, table| {
+            snapshot.follows(table, EntityKeys::new(&partition, &row))
+        })
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {

@@ -2,7 +2,7 @@
 
 use super::mac::MacKey;
 use super::plain::{self, PlainBytes};
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::row::{DIGEST, SMALL};
 
 /// The label of a row's digest.
@@ -21,10 +21,10 @@ pub struct Binding {
 pub fn of_row<'p>(
     authenticator: &MacKey,
     binding: &Binding,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
     properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
 ) -> [u8; DIGEST] {
-    let (partition, row) = keys;
+    let EntityKeys { partition, row } = keys;
     let mut properties: Vec<_> = properties
         .map(|(name, value)| {
             let (plain, tag) = (PlainBytes::of(value), plain::tag(value.edm_type()));
@@ -69,11 +69,19 @@ mod tests {
             ("Open", ValueRef::Boolean(true)),
             ("Balance", ValueRef::Int64(-7)),
         ];
-        let digest = of_row(&authenticator, &binding, ("Bonn", "account_000001"), properties.into_iter());
+        let digest = of_row(
+            &authenticator,
+            &binding,
+            EntityKeys::new("Bonn", "account_000001"),
+            properties.into_iter(),
+        );
         let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
         // The order of the row's properties does not matter.
         let turned = properties.into_iter().rev();
-        assert_eq!(of_row(&authenticator, &binding, ("Bonn", "account_000001"), turned), digest);
+        assert_eq!(
+            of_row(&authenticator, &binding, EntityKeys::new("Bonn", "account_000001"), turned),
+            digest
+        );
     }
 }

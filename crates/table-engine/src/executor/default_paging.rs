@@ -6,6 +6,7 @@ use super::range_query::{self, RangeQuery};
 use super::{InPlace, Kept, MergeIter, PageMeter, ReadSnapshot, RowCursor, ScanRanges, VisitEach};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::model::EntityKeys;
 use crate::query::{Continuation, PageBudget, Position};
 use crate::row::key::StoredKey;
 use crate::row::selection::Selection;
@@ -23,12 +24,11 @@ pub fn cursors(scan_ranges: &ScanRanges, table: u32, begin: Begin<'_>) -> Result
 pub fn cursors_after(
     scan_ranges: &ScanRanges,
     table: u32,
-    partition: &str,
-    row: &str,
+    last: EntityKeys<'_>,
     begin: Begin<'_>,
 ) -> Result<Vec<Box<dyn RowCursor>>> {
     let mut asked = scan_ranges.range_queries(table)?;
-    range_query::go_on(scan_ranges, &mut asked, table, partition, row)?;
+    range_query::go_on(scan_ranges, &mut asked, table, last)?;
     Ok(asked.into_iter().map(begin).collect())
 }
 
@@ -94,7 +94,7 @@ pub fn page(
     let mut remaining = (wanted < u64::MAX).then_some(wanted);
     if let Some(last) = after {
         let Position { partition, row, remaining: left } = last.resume(fingerprint)?;
-        range_query::go_on(&scan_ranges, &mut asked, table, partition, row)?;
+        range_query::go_on(&scan_ranges, &mut asked, table, EntityKeys::new(partition, row))?;
         remaining = left;
     }
     let mut tests = Vec::new();

@@ -4,6 +4,7 @@ use super::default_paging::Begin;
 use super::range_query::{self, RangeQuery};
 use super::{EachRow, Looked, MergeIter, Position, ReadSnapshot, ScanRanges, StepSize, TakeEach};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::EntityKeys;
 use crate::query::Query;
 use crate::row::key::StoredKey;
 use crate::row::selection::Selection;
@@ -74,7 +75,7 @@ struct StepEnd {
 fn asked(scan_ranges: &ScanRanges, request: &StepRequest<'_>) -> Result<Vec<RangeQuery>> {
     let mut asked = scan_ranges.range_queries(request.table)?;
     if let Some(Position { partition, row }) = request.after {
-        range_query::go_on(scan_ranges, &mut asked, request.table, partition, row)?;
+        range_query::go_on(scan_ranges, &mut asked, request.table, EntityKeys::new(partition, row))?;
     }
     Ok(asked)
 }

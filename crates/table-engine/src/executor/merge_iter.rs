@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
 
-/// Returns which of two rows comes first: by the rest of the key, then by shard.
-pub fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
+/// Compares the places of two rows, which are the rest of the key and then the shard; `reverse`: the other way round.
+pub fn order<P: Ord + Copy>(reverse: bool, a: P, b: P) -> Ordering {
     if reverse { b.cmp(&a) } else { a.cmp(&b) }
 }
 

@@ -83,7 +83,7 @@ pub use self::scan_ranges::ScanRanges;
 pub use self::service_records::{Expected, RecordOwner, ServiceRecords};
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, Ticks};
+use crate::model::{ETag, EntityKeys, Ticks};
 use crate::plan::RowWrite;
 use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
@@ -117,10 +117,10 @@ pub trait TableExec: Any + Send + Sync {
     /// Lends `read` the row of these keys as it is now, if there is one, and says whether there is.
     ///
     /// A view is large, and would be copied if it were returned through a pointer. So reads borrow it.
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool>;
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool>;
 
     /// Reads a row as [`get`](Self::get) does, for a reader that keeps it.
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool>;
 
     /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
@@ -209,7 +209,7 @@ pub trait ReadSnapshot: Any + Send {
     fn get<'s>(
         &'s self,
         table: &dyn TableExec,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         trusted: bool,
     ) -> Result<Option<RowView<'s>>>;
 
@@ -227,7 +227,7 @@ pub trait ReadSnapshot: Any + Send {
     }
 
     /// Returns whether copies are to follow the entity of these keys.
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
         let _ = (table, keys);
         Ok(false)
     }
@@ -272,7 +272,7 @@ pub trait ReadSnapshot: Any + Send {
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
-        last: (&str, &str),
+        last: EntityKeys<'_>,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
         let _ = (table, scan_ranges, last);
         Err(periods::no_periods())

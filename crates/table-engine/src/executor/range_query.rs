@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{RowBounds, ScanRanges, opens_as};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Ticks, Value, ValueRef};
+use crate::model::{EntityKeys, Ticks, Value, ValueRef};
 use crate::query::{self, Fields, Kind, Predicate, Query, QueryPlan, SealedEq};
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredRange};
@@ -199,10 +199,9 @@ pub fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
     scan_ranges: &ScanRanges,
     table: u32,
     ranges: R,
-    partition: &str,
-    row: &str,
+    last: EntityKeys<'_>,
 ) -> Result<Vec<Start>> {
-    let last = key::stored(table, partition, row);
+    let last = key::stored(table, last.partition, last.row);
     if scan_ranges.queries().len() == 1 {
         return Ok(vec![Some((last, true))]);
     }
@@ -232,11 +231,9 @@ pub(super) fn go_on(
     scan_ranges: &ScanRanges,
     asked: &mut [RangeQuery],
     table: u32,
-    partition: &str,
-    row: &str,
+    last: EntityKeys<'_>,
 ) -> Result<()> {
-    let starts =
-        after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), partition, row)?;
+    let starts = after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
     for (asked, start) in asked.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         asked.range = key::range_from(asked.table, &asked.plan, row, is_after);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::TableExec;
 use crate::error::Result;
 use crate::messages::QueueOp;
+use crate::model::EntityKeys;
 
 /// What may be done: some of reading, adding, updating and deleting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,10 +77,10 @@ impl fmt::Display for Rights {
 /// A table of a restricted store.
 pub trait RestrictedTable: Send + Sync {
     /// Refuses what is not permitted with the entity of these keys.
-    fn check(&self, rights: Rights, keys: (&str, &str)) -> Result<()>;
+    fn check(&self, rights: Rights, keys: EntityKeys<'_>) -> Result<()>;
 
     /// Refuses an entity of another table that one of this table refers to, unless it is inside.
-    fn check_source(&self, table: &str, keys: (&str, &str)) -> Result<()>;
+    fn check_source(&self, table: &str, keys: EntityKeys<'_>) -> Result<()>;
 
     /// Refuses what is asked of a queue, unless it is permitted.
     fn check_queue_op(&self, queue_op: &QueueOp) -> Result<()>;
@@ -88,7 +89,7 @@ pub trait RestrictedTable: Send + Sync {
     fn check_time(&self) -> Result<()>;
 
     /// Returns whether a row of these keys is there that is not shown.
-    fn hides(&self, keys: (&str, &str)) -> Result<bool>;
+    fn hides(&self, keys: EntityKeys<'_>) -> Result<bool>;
 
     /// Returns the table itself.
     fn unrestricted(&self) -> Arc<dyn TableExec>;

@@ -35,8 +35,8 @@ const PARTITION_END: u8 = 0x01;
 
 impl RowBounds {
     /// Returns the ends of a stored range of the table of this number; `None` if no row can lie there.
-    pub(super) fn of(table: u32, (start, end): &StoredRange) -> Option<Self> {
-        let number = Number::of(table);
+    pub(super) fn of(table: u32, range: &StoredRange) -> Option<Self> {
+        let ((start, end), number) = (range, Number::of(table));
         let start = start.strip_prefix(&*number)?;
         let lower = match behind(start) {
             // No partition key is below the empty one.
@@ -185,6 +185,7 @@ mod tests {
     use super::*;
     use crate::executor::{RangeQuery, ScanRanges, range_query};
     use crate::limits;
+    use crate::model::EntityKeys;
     use crate::query::tests::ranges::valid;
     use crate::query::{Filter, Query, prop};
     use crate::row::key::stored;
@@ -313,7 +314,7 @@ mod tests {
             let Ok(whole) = RangeQuery::of(&query, table) else { return Ok(()) };
             let ranges = ScanRanges::from(query.clone());
             let mut rest = [RangeQuery::of(&query, table).unwrap()];
-            range_query::go_on(&ranges, &mut rest, table, &keys[0].0, &keys[0].1).unwrap();
+            range_query::go_on(&ranges, &mut rest, table, EntityKeys::new(&keys[0].0, &keys[0].1)).unwrap();
             let [rest] = rest;
             for asked in [whole, rest] {
                 let bounds = asked.bounds();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use self::Step::{Fail, Keep};
 use super::*;
 use crate::error::{Error, ErrorKind};
-use crate::model::{Ticks, ValueRef};
+use crate::model::{EntityKeys, Ticks, ValueRef};
 use crate::query::Query;
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::{self, key};
@@ -61,7 +61,7 @@ impl ReadSnapshot for Nothing {
         Duration::ZERO
     }
 
-    fn get<'s>(&'s self, _: &dyn TableExec, _: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+    fn get<'s>(&'s self, _: &dyn TableExec, _: EntityKeys<'_>, _: bool) -> Result<Option<RowView<'s>>> {
         refused()
     }
 
@@ -353,7 +353,7 @@ proptest! {
         };
         let ranges = ScanRanges::merged((0..4).map(query).collect(), 3).moving(vec![0, 0, 1, 1]);
         let mut asked = ranges.range_queries(7).unwrap();
-        range_query::go_on(&ranges, &mut asked, 7, "p", &format!("{came_from}_b")).unwrap();
+        range_query::go_on(&ranges, &mut asked, 7, EntityKeys::new("p", &format!("{came_from}_b"))).unwrap();
         let goes_on_at = asked.iter().enumerate().map(|(at, asked)| asked.covers(&stored(&format!("{at}_b"))));
         let comes_later = |shard: usize| if is_reverse { shard < came_from / 2 } else { shard > came_from / 2 };
         let expected: Vec<bool> = [0, 0, 1, 1].into_iter().map(comes_later).collect();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::model::{DynamicEntity, ETag, Ticks, ValueRef};
+use crate::model::{DynamicEntity, ETag, EntityKeys, Ticks, ValueRef};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::row::view::selected::SelectedProperties;
@@ -43,7 +43,7 @@ pub struct Row<'r> {
     view: &'r RowView<'r>,
     selection: &'r Selection,
     /// The partition key and the row key.
-    keys: (&'r str, &'r str),
+    keys: EntityKeys<'r>,
     /// The error of a value that could not be read.
     failed: &'r Failed,
 }
@@ -81,7 +81,7 @@ impl<'r> Row<'r> {
     ) -> Result<T> {
         let (partition, row) = view.key_texts()?;
         let failed = Failed::default();
-        let made = visit(&Row { view, selection, keys: (&partition, &row), failed: &failed });
+        let made = visit(&Row { view, selection, keys: EntityKeys::new(&partition, &row), failed: &failed });
         match failed.0.into_inner() {
             None => Ok(made),
             Some(error) => Err(error),
@@ -91,13 +91,13 @@ impl<'r> Row<'r> {
     /// Returns the partition key.
     #[inline]
     pub fn partition_key(&self) -> &'r str {
-        self.keys.0
+        self.keys.partition
     }
 
     /// Returns the row key.
     #[inline]
     pub fn row_key(&self) -> &'r str {
-        self.keys.1
+        self.keys.row
     }
 
     /// Returns when the entity was last written.

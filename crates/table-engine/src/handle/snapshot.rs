@@ -14,7 +14,7 @@ use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
     VisitEach, no_reverse, telemetry,
 };
-use crate::model::DynamicEntity;
+use crate::model::{DynamicEntity, EntityKeys};
 use crate::plan::blob_of;
 use crate::query::{Continuation, PageBudget, Query};
 use crate::row::selection::Selection;
@@ -83,7 +83,7 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        self.find(table, (partition_key, row_key), false)
+        self.find(table, EntityKeys::new(partition_key, row_key), false)
     }
 
     /// Returns the view of a row whose keyed digest is not looked at.
@@ -93,18 +93,19 @@ impl Snapshot {
         partition_key: &str,
         row_key: &str,
     ) -> Result<Option<RowView<'_>>> {
-        self.find(table, (partition_key, row_key), true)
+        self.find(table, EntityKeys::new(partition_key, row_key), true)
     }
 
     /// Returns the row of these keys. With `trusted`, its keyed digest is not checked.
-    fn find(&self, table: &DynamicTable, keys: (&str, &str), trusted: bool) -> Result<Option<RowView<'_>>> {
+    fn find(&self, table: &DynamicTable, keys: EntityKeys<'_>, trusted: bool) -> Result<Option<RowView<'_>>> {
         let exec = self.table(table)?;
         let operation = telemetry::point_read(exec);
         let _entered = operation.enter();
         let found = self.snapshot.get(exec, keys, trusted);
         operation.returned(u64::from(matches!(found, Ok(Some(_)))));
         found.map_err(|e| {
-            counted(exec, e).attempted("read from").table(table.name()).partition(keys.0).row(keys.1)
+            let EntityKeys { partition, row } = keys;
+            counted(exec, e).attempted("read from").table(table.name()).partition(partition).row(row)
         })
     }
 
@@ -157,9 +158,10 @@ impl Snapshot {
 
     /// Returns whether copies are to follow the entity of these keys in this snapshot.
     #[doc(hidden)]
-    pub fn follows(&self, table: &DynamicTable, keys: (&str, &str)) -> Result<bool> {
+    pub fn follows(&self, table: &DynamicTable, keys: EntityKeys<'_>) -> Result<bool> {
         let follows = self.snapshot.follows(self.table(table)?, keys);
-        follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
+        follows
+            .map_err(|e| e.attempted("read from").table(table.name()).partition(keys.partition).row(keys.row))
     }
 
     /// Returns the text of the ids of an index list of this snapshot, if the row has no room for them.

@@ -8,7 +8,7 @@ use super::rows::{BufferedScan, Rows};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::executor::{TableExec, telemetry};
-use crate::model::DynamicEntity;
+use crate::model::{DynamicEntity, EntityKeys};
 use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, Schema};
@@ -282,7 +282,7 @@ impl DynamicTable {
     ) -> Result<()> {
         let operation = telemetry::point_read(&*self.exec);
         let _entered = operation.enter();
-        match self.exec.get((partition_key, row_key), read) {
+        match self.exec.get(EntityKeys::new(partition_key, row_key), read) {
             Ok(found) => {
                 operation.returned(u64::from(found));
                 Ok(())
@@ -301,7 +301,7 @@ impl DynamicTable {
         let (mut read, mut made) = (Some(read), None);
         let operation = telemetry::point_read(&*self.exec);
         let _entered = operation.enter();
-        let found = self.exec.view((partition_key, row_key), &mut |view| {
+        let found = self.exec.view(EntityKeys::new(partition_key, row_key), &mut |view| {
             made = read.take().map(|read| read(view)).transpose()?;
             Ok(())
         });

@@ -5,6 +5,7 @@ pub(crate) mod as_text;
 #[doc(hidden)]
 pub mod body;
 mod entity;
+mod entity_keys;
 mod etag;
 pub(crate) mod key;
 #[doc(hidden)]
@@ -19,6 +20,8 @@ pub(crate) mod words;
 pub use entity::DynamicEntity;
 #[doc(hidden)]
 pub use entity::{keys_size, property_size, too_large};
+#[doc(hidden)]
+pub use entity_keys::EntityKeys;
 pub use etag::{ETag, IfMatch, IntoIfMatch, ParseETagError};
 pub use ticks::{ParseTicksError, Ticks, TicksOutOfRange};
 pub use value::{EdmType, Value, ValueRef};

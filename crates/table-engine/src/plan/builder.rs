@@ -11,7 +11,7 @@ use super::row_write::{Condition, Plan, Range, RowWrite};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::QueueOp;
-use crate::model::ETag;
+use crate::model::{ETag, EntityKeys};
 use crate::schema::{Index, PeriodTables, Schema};
 use crate::{limits, sorting};
 
@@ -89,7 +89,8 @@ impl<'p> PlanBuilder<'p> {
         match entity.schema.periods() {
             None => self.place(entity.schema.table(), entity.partition()),
             Some(tables) => {
-                let name = name_of(entity.schema, tables, (entity.partition(), entity.identity()));
+                let name =
+                    name_of(entity.schema, tables, EntityKeys::new(entity.partition(), entity.identity()));
                 self.place(&name, entity.partition())
             }
         }
@@ -346,8 +347,8 @@ impl<'p> PlanBuilder<'p> {
 }
 
 /// Returns the name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
-fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String {
-    let time = Schema::time_in(schema.place(), tables, key.0, key.1);
+fn name_of(schema: &Schema, tables: &PeriodTables, key: EntityKeys<'_>) -> String {
+    let time = Schema::time_in(schema.place(), tables, key.partition, key.row);
     time.map(|time| tables.name(tables.period.start(time))).unwrap_or_default()
 }
 

@@ -4,6 +4,7 @@ use super::content::Cause;
 use super::row_effect::{Printed, RowEffect};
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
+use crate::model::EntityKeys;
 use crate::outbox::{DependentKey, DependentProgress, Source};
 use crate::schema::Schema;
 
@@ -84,7 +85,7 @@ pub struct Follow {
 
 impl Follow {
     fn new(table: usize, schema: &'static Schema, rows: &EntityRows<'_>) -> Self {
-        let (partition, row) = rows.primary_key();
+        let EntityKeys { partition, row } = rows.primary_key();
         Self {
             table,
             partition: partition.to_owned(),

@@ -58,7 +58,7 @@ impl<'a> Printed<'a> {
 
     /// Returns its row key.
     pub(super) fn identity(&self) -> &str {
-        self.rows().map_or("", |rows| rows.primary_key().1)
+        self.rows().map_or("", |rows| rows.primary_key().row)
     }
 
     /// Takes out the rows that the entity is to have, if they lie in another partition than those that it has.

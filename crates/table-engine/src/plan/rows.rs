@@ -6,7 +6,7 @@ use super::content::{Cause, RowContent, RowKind};
 use super::row_write::{Condition, Version};
 use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::schema::{
     self, FieldPart, Format, Index, KeyError, KeyValues, PropertyValue, Schema, Template, ValueError, fields,
 };
@@ -94,7 +94,7 @@ impl<'a> EntityRows<'a> {
     pub(crate) fn of(
         schema: &'static Schema,
         values: &'a Values<'a>,
-        key: Option<(&str, &str)>,
+        key: Option<EntityKeys<'_>>,
         old: Option<(&EntityRows<'_>, &Values<'_>)>,
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
@@ -112,7 +112,7 @@ impl<'a> EntityRows<'a> {
             limits::BATCH_OPERATIONS
         );
         let error = Error::new(ErrorKind::BatchLength).because(because).attempted("write to");
-        let (partition, row) = new.primary_key();
+        let EntityKeys { partition, row } = new.primary_key();
         Err(error.table(schema.table()).partition(partition).row(row))
     }
 
@@ -122,7 +122,7 @@ impl<'a> EntityRows<'a> {
     pub(crate) fn stored(
         own: OwnRows,
         values: &'a Values<'a>,
-        key: (&str, &str),
+        key: EntityKeys<'_>,
         present: &dyn Fn(usize) -> bool,
         kept: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
@@ -140,14 +140,14 @@ impl<'a> EntityRows<'a> {
     fn when(
         OwnRows { schema, parts }: OwnRows,
         values: &'a Values<'a>,
-        key: Option<(&str, &str)>,
+        key: Option<EntityKeys<'_>>,
         old: Option<(&EntityRows<'_>, &Values<'_>)>,
         certain: &dyn Fn(usize) -> Option<bool>,
     ) -> Result<Self> {
         let printer = Printer { schema, values };
         let mut text = Vec::with_capacity((2 + parts + schema.indexes.len()) * schema::KEY_BYTES);
         let partition = match key {
-            Some((partition, row)) => {
+            Some(EntityKeys { partition, row }) => {
                 text.extend_from_slice(partition.as_bytes());
                 text.extend_from_slice(row.as_bytes());
                 partition.len()
@@ -292,8 +292,8 @@ impl<'a> EntityRows<'a> {
     }
 
     /// Returns the entity's own keys.
-    pub(crate) fn primary_key(&self) -> (&str, &str) {
-        (self.partition(), self.rows.first().map_or("", |row| self.key(row)))
+    pub(crate) fn primary_key(&self) -> EntityKeys<'_> {
+        EntityKeys::new(self.partition(), self.rows.first().map_or("", |row| self.key(row)))
     }
 }
 

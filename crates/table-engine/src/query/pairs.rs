@@ -35,11 +35,11 @@ macro_rules! pair_bounds {
     ($($range:ty)*) => {$(
         impl<P: AsRef<str>, R: AsRef<str>> PairBounds for $range {
             fn start_pair(&self) -> Bound<(&str, &str)> {
-                self.start_bound().map(texts)
+                self.start_bound().map(|(partition, row)| (partition.as_ref(), row.as_ref()))
             }
 
             fn end_pair(&self) -> Bound<(&str, &str)> {
-                self.end_bound().map(texts)
+                self.end_bound().map(|(partition, row)| (partition.as_ref(), row.as_ref()))
             }
         }
     )*};
@@ -48,10 +48,6 @@ macro_rules! pair_bounds {
 pair_bounds! {
     Range<(P, R)> RangeFrom<(P, R)> RangeInclusive<(P, R)> RangeTo<(P, R)> RangeToInclusive<(P, R)>
     (Bound<(P, R)>, Bound<(P, R)>)
-}
-
-fn texts<P: AsRef<str>, R: AsRef<str>>((partition, row): &(P, R)) -> (&str, &str) {
-    (partition.as_ref(), row.as_ref())
 }
 
 impl PairBounds for RangeFull {

@@ -14,7 +14,7 @@ use super::view::RowView;
 use super::{DIGEST, INLINE, Row, key};
 use crate::error::Result;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{Ticks, ValueRef};
+use crate::model::{EntityKeys, Ticks, ValueRef};
 use crate::sorting;
 
 /// Most values have no more bytes.
@@ -86,18 +86,24 @@ impl Names {
         timestamp: Ticks,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
-        self.pack_signed(table, (partition, row), &RowHead { timestamp, digest: None }, properties)
+        self.pack_signed(
+            table,
+            EntityKeys::new(partition, row),
+            &RowHead { timestamp, digest: None },
+            properties,
+        )
     }
 
     /// Packs a row of these keys, which may have a keyed digest.
     pub fn pack_signed(
         &self,
         table: u32,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         head: &RowHead,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
-        let mut packed = PackedRow { key: key::stored(table, keys.0, keys.1), ..PackedRow::default() };
+        let mut packed =
+            PackedRow { key: key::stored(table, keys.partition, keys.row), ..PackedRow::default() };
         self.order(properties).write(head, properties, &mut RowWriter::default(), &mut packed)?;
         Ok(packed)
     }
@@ -318,7 +324,7 @@ mod tests {
             let digest = (at % 2 == 1).then_some([7; DIGEST]);
             let head = RowHead { timestamp: Ticks::MIN, digest };
             let packed = pack_next.pack("p", &row, &head, &given).unwrap().clone();
-            let alone = names.pack_signed(7, ("p", &row), &head, &given).unwrap();
+            let alone = names.pack_signed(7, EntityKeys::new("p", &row), &head, &given).unwrap();
             assert_eq!(packed.view().unwrap().row().is_signed(), digest.is_some(), "{at}");
             assert_eq!(packed.parts(), alone.parts(), "{at}");
             assert_eq!(

@@ -18,6 +18,8 @@ mod rows;
 mod summary;
 
 pub use key_of::{KeyOf, offers_prefix, offers_range};
+use std::ops::Range;
+
 use key_of::{field_at, field_name, index};
 pub(crate) use rows::same;
 
@@ -307,13 +309,13 @@ pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: 
     }
 }
 
-/// The slots of a projection are those of one of the entity's series: so many from one on.
+/// Refuses slots of a projection that are not all among those of the entity's series of this name.
 #[inline]
 #[track_caller]
 pub const fn projected_slots(
     schema: &Schema,
     name: &str,
-    slots: (usize, usize),
+    slots: Range<usize>,
     edm: EdmType,
     takes_absent: bool,
 ) {

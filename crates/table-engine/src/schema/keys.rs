@@ -4,6 +4,7 @@ use super::format::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::key_error::KeyError;
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
+use crate::model::EntityKeys;
 
 /// Returns the fields in a template.
 pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
@@ -97,8 +98,9 @@ impl KeyPair {
     }
 
     /// Returns both keys.
-    pub(crate) fn as_strs(&self) -> (&str, &str) {
-        self.text.split_at_checked(self.partition).unwrap_or_default()
+    pub(crate) fn as_keys(&self) -> EntityKeys<'_> {
+        let (partition, row) = self.text.split_at_checked(self.partition).unwrap_or_default();
+        EntityKeys::new(partition, row)
     }
 
     /// Returns the partition key.
@@ -117,7 +119,7 @@ mod tests {
         for (partition, row) in [("", ""), ("Sales", "empid_000001"), ("", "r"), ("p", ""), ("\u{e000}", "é")]
         {
             let pair = KeyPair::of(partition, row);
-            assert_eq!(pair.as_strs(), (partition, row));
+            assert_eq!(pair.as_keys(), EntityKeys::new(partition, row));
             assert_eq!(pair.into_partition(), partition);
         }
     }

@@ -30,6 +30,7 @@ pub(crate) use self::without_keys::{Sealer, generation};
 #[cfg(feature = "encrypt")]
 use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::EntityKeys;
 #[cfg(feature = "encrypt")]
 use crate::model::{Value, ValueRef};
 use crate::plaintext::Plaintext;
@@ -87,7 +88,7 @@ pub trait Sealing: fmt::Debug + Send + Sync {
 pub fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Plaintext> {
     let partition = view.partition_key();
     let vault = view.dict().vault().ok_or_else(|| missing::keys().partition(&partition).row(row))?;
-    vault.open(view.table(), (&partition, row), property, sealed)
+    vault.open(view.table(), EntityKeys::new(&partition, row), property, sealed)
 }
 
 /// Returns the generation of the keys that open a row's values.

@@ -5,7 +5,7 @@
 
 use super::missing;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::row::DIGEST;
 use crate::row::dict::Dict;
 use crate::row::view::RowView;
@@ -14,7 +14,7 @@ use crate::schema::RowTag;
 /// Returns the digest of a row of these keys with these properties. The dictionary is its table's.
 pub fn digest<'p>(
     dict: &Dict,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
     properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
 ) -> Result<[u8; DIGEST]> {
     dict.vault().ok_or_else(missing::to_sign)?.sign(keys, properties.collect())
@@ -28,7 +28,7 @@ pub fn verify(view: &RowView<'_>) -> Result<()> {
         let properties = view.properties().collect::<Result<Vec<_>>>()?;
         let vault = view.dict().vault().ok_or_else(missing::to_sign)?;
         let is_genuine = match view.row().digest() {
-            Some(digest) => vault.is_genuine((&partition, &row), properties, &digest)?,
+            Some(digest) => vault.is_genuine(EntityKeys::new(&partition, &row), properties, &digest)?,
             None => false,
         };
         if is_genuine { Ok(()) } else { Err(not_genuine()) }

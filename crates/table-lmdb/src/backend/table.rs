@@ -2,7 +2,7 @@
 
 use table_engine::error::{Error, Result};
 use table_engine::executor::{Backend, Jobs, Loader, OneSnapshotForEachThread, Read, TableExec, Take};
-use table_engine::model::ETag;
+use table_engine::model::{ETag, EntityKeys};
 use table_engine::plan::RowWrite;
 use table_engine::row::key::KeyBuffer;
 use table_engine::row::view::RowView;
@@ -22,7 +22,11 @@ impl LmdbTable {
     /// Gives `found` the row of these keys and the number of the state that it is read in. Returns whether there is
     /// one.
     #[inline]
-    fn find(&self, keys: (&str, &str), found: impl FnOnce(RowView<'_>, usize) -> Result<()>) -> Result<bool> {
+    fn find(
+        &self,
+        keys: EntityKeys<'_>,
+        found: impl FnOnce(RowView<'_>, usize) -> Result<()>,
+    ) -> Result<bool> {
         self.inner.writer.check_running()?;
         let txn = self.inner.environment.read_txn()?;
         let mut key = KeyBuffer::default();
@@ -42,11 +46,11 @@ impl TableExec for LmdbTable {
         self.state().id
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
         self.find(keys, |view, state| read(&view, state))
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
         self.find(keys, |view, _| take(view))
     }
 

@@ -4,6 +4,7 @@ use lmdb_verify::{Entry, HEADER, LeafWalk, SnapshotPages};
 
 use table_engine::error::Result;
 use table_engine::executor::{Batch, Lent, ReadSnapshot, RowCursor, ScanRanges};
+use table_engine::model::EntityKeys;
 
 use super::lmdb_snapshot::LmdbSnapshot;
 use super::lmdb_table::LmdbTable;
@@ -25,7 +26,7 @@ pub(crate) fn cursors(
     snapshot: &LmdbSnapshot,
     table: &LmdbTable,
     scan_ranges: &ScanRanges,
-    after: Option<(&str, &str)>,
+    after: Option<EntityKeys<'_>>,
 ) -> Result<Vec<Box<dyn RowCursor>>> {
     let (inner, txn) = snapshot.parts();
     let walk = |scan: Scan| -> Box<dyn RowCursor> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
@@ -75,7 +76,7 @@ impl Leaves {
         self.rows = (wanted * GROWTH).min(MOST);
         while self.scan.remaining > 0 {
             let Some((start, end)) = &self.scan.range else { break };
-            let Some(leaf) = walk.leaf(pages, (start, end)).map_err(damage)? else {
+            let Some(leaf) = walk.leaf(pages, start..end).map_err(damage)? else {
                 batch.end();
                 return self.scan.end();
             };
@@ -110,6 +111,6 @@ impl Leaves {
 
     fn begin(&self, pages: SnapshotPages<'_>) -> Result<LeafWalk> {
         let Some((start, end)) = &self.scan.range else { return Err(damaged_page()) };
-        pages.walk((start, end), self.scan.plan.reverse).map_err(damage)
+        pages.walk(start..end, self.scan.plan.reverse).map_err(damage)
     }
 }

@@ -12,7 +12,7 @@ use table_engine::executor::{
     InPlace, LayoutTexts, Looked, PageMeter, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges,
     StepSize, TableExec, TakeEach, VisitEach,
 };
-use table_engine::model::Ticks;
+use table_engine::model::{EntityKeys, Ticks};
 use table_engine::query::{Continuation, PageBudget};
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::selection::Selection;
@@ -103,7 +103,7 @@ impl ReadSnapshot for LmdbSnapshot {
     fn get<'s>(
         &'s self,
         table: &dyn TableExec,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         trusted: bool,
     ) -> Result<Option<RowView<'s>>> {
         let state = LmdbTable::of(table)?.state();
@@ -134,14 +134,14 @@ impl ReadSnapshot for LmdbSnapshot {
         table.check_rows(&self.txn, schema, as_stored)
     }
 
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
         let environment = &self.inner.environment;
         let Some(db) = environment.known(OptionalDb::Queues) else { return Ok(false) };
         // The process may have opened the database since the snapshot was taken.
         if !Meta::read(environment.dbs.main, &self.txn)?.features.has(OptionalDb::Queues.feature()) {
             return Ok(false);
         }
-        let stored = key::stored(table.id(), keys.0, keys.1);
+        let stored = key::stored(table.id(), keys.partition, keys.row);
         View::of_snapshot(environment, &self.txn, db)?.has_entry(&stored)
     }
 
@@ -198,7 +198,7 @@ impl ReadSnapshot for LmdbSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
-        last: (&str, &str),
+        last: EntityKeys<'_>,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
         cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, Some(last))
     }

@@ -10,6 +10,7 @@ use table_engine::copies::Role;
 use table_engine::copies::by_layout::{KindRows, LayoutComparer};
 use table_engine::copies::layout_kind::{LayoutKind, LayoutNames, is_told};
 use table_engine::error::{Error, Result};
+use table_engine::model::EntityKeys;
 use table_engine::row::Row;
 use table_engine::row::key::{self, Number, StoredKey};
 use table_engine::row::view::{self, RowView};
@@ -177,11 +178,11 @@ impl KindRows for FoundRows<'_> {
     }
 
     fn own_row(&self, partition: &str, row: &str) -> Result<Option<RowView<'_>>> {
-        read::get_unverified(self.inner, self.txn, &self.kind.own, (partition, row))
+        read::get_unverified(self.inner, self.txn, &self.kind.own, EntityKeys::new(partition, row))
     }
 
     fn index_row(&self, index: usize, partition: &str, row: &str) -> Result<Option<RowView<'_>>> {
         let Some(table) = self.index(index) else { return Ok(None) };
-        read::get_unverified(self.inner, self.txn, table, (partition, row))
+        read::get_unverified(self.inner, self.txn, table, EntityKeys::new(partition, row))
     }
 }

@@ -4,6 +4,7 @@ mod page;
 
 use table_engine::error::Result;
 use table_engine::executor::{self, Looked, ScanRanges, order};
+use table_engine::model::EntityKeys;
 use table_engine::query::{Continuation, Position};
 use table_engine::row::key;
 use table_engine::row::partition::begins;
@@ -95,7 +96,7 @@ impl<'s> MergedCursor<'s> {
     ) -> Result<Self> {
         let mut scans = scan_ranges::scans(&scan_ranges, inner, txn, table)?;
         if let Some(executor::Position { partition, row }) = after {
-            scan_ranges::go_on_after(&scan_ranges, &mut scans, (partition, row))?;
+            scan_ranges::go_on_after(&scan_ranges, &mut scans, EntityKeys::new(partition, row))?;
         }
         let remaining = scan_ranges.wanted();
         Self::of(inner, txn, scan_ranges, scans, remaining)

@@ -284,7 +284,7 @@ impl<'t> Rows<'t> {
     pub(crate) fn new(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
         let pages = pages(inner, txn, scan);
         let walk =
-            |range: &StoredRange| pages.walk((&range.0, &range.1), scan.plan.reverse).map_err(lmdb::damage);
+            |range: &StoredRange| pages.walk(&*range.0..&*range.1, scan.plan.reverse).map_err(lmdb::damage);
         Ok(Self { pages, walk: scan.range.as_ref().map(walk).transpose()?, on: None })
     }
 
@@ -296,7 +296,7 @@ impl<'t> Rows<'t> {
         if let Some(row) = on.and_then(|leaf| walk.next_of(*pages, leaf)) {
             return row.map(|Entry { key, bytes, .. }| Some((key, bytes))).map_err(lmdb::damage);
         }
-        *on = walk.leaf(*pages, (start, end)).map_err(lmdb::damage)?;
+        *on = walk.leaf(*pages, start..end).map_err(lmdb::damage)?;
         let row = on.and_then(|leaf| walk.next_of(*pages, leaf)).transpose().map_err(lmdb::damage)?;
         Ok(row.map(|Entry { key, bytes, .. }| (key, bytes)))
     }

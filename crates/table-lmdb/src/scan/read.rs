@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::model::EntityKeys;
 use table_engine::row::dict::Dict;
 use table_engine::row::key::{self, KeyBuffer};
 use table_engine::row::view::{self, RowView};
@@ -18,7 +19,7 @@ pub(crate) fn get<'t>(
     inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
 ) -> Result<Option<RowView<'t>>> {
     let found = get_unverified(inner, txn, table, keys)?;
     found.as_ref().map_or(Ok(()), |view| table.check_genuine(view))?;
@@ -30,10 +31,10 @@ pub(crate) fn get_unverified<'t>(
     inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
 ) -> Result<Option<RowView<'t>>> {
     let mut key = Vec::new();
-    key::encode(table.id, keys.0, keys.1, &mut key);
+    key::encode(table.id, keys.partition, keys.row, &mut key);
     let Some((row, dict)) = find(inner, txn, table, keys, &key)? else { return Ok(None) };
     Ok(Some(RowView::new(key, row, dict, inner.environment.options.verify_reads)))
 }
@@ -43,12 +44,13 @@ pub(crate) fn get_at<'k>(
     inner: &StoreState,
     txn: &'k heed::RoTxn<'_>,
     table: &TableState,
-    keys: (&'k str, &'k str),
+    keys: EntityKeys<'k>,
     key: &'k mut KeyBuffer,
 ) -> Result<Option<RowView<'k>>> {
-    let key = key.encode(table.id, keys.0, keys.1);
+    let key = key.encode(table.id, keys.partition, keys.row);
     let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
-    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys.0, keys.1);
+    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads)
+        .of_keys(keys.partition, keys.row);
     table.check_genuine(&view)?;
     Ok(Some(view))
 }
@@ -59,12 +61,12 @@ fn find<'t>(
     inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
     key: &[u8],
 ) -> Result<Option<(Row<'t>, Arc<Dict>)>> {
     let environment = &inner.environment;
     table.check_exists(&environment.dbs, txn)?;
-    if !key::fits(keys.0, keys.1) {
+    if !key::fits(keys.partition, keys.row) {
         // Longer than any row's: there is none.
         return Ok(None);
     }

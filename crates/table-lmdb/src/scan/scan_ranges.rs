@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use table_engine::error::Result;
 use table_engine::executor::{self, ScanRanges};
+use table_engine::model::EntityKeys;
 use table_engine::query::{Continuation, Position};
 
 use crate::lmdb::ReadTxn;
@@ -47,7 +48,7 @@ pub(crate) fn go_on(
     if scans.is_empty() {
         return Ok(0);
     }
-    go_on_after(scan_ranges, scans, (partition, row))?;
+    go_on_after(scan_ranges, scans, EntityKeys::new(partition, row))?;
     for scan in scans {
         scan.remaining = remaining;
     }
@@ -55,11 +56,10 @@ pub(crate) fn go_on(
 }
 
 /// Moves the scans behind the row of these keys.
-pub(crate) fn go_on_after(scan_ranges: &ScanRanges, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
+pub(crate) fn go_on_after(scan_ranges: &ScanRanges, scans: &mut [Scan], last: EntityKeys<'_>) -> Result<()> {
     let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(()) };
     let ranges = scans.iter().map(|scan| scan.range.as_ref());
-    let (partition, row) = last;
-    let starts = executor::after_page(scan_ranges, table, ranges, partition, row)?;
+    let starts = executor::after_page(scan_ranges, table, ranges, last)?;
     for (scan, start) in scans.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         scan.go_on(row, is_after);

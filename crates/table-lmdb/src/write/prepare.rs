@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use table_engine::contents::reference;
 use table_engine::error::{Error, ErrorKind};
-use table_engine::model::{self, ETag, Name, body};
+use table_engine::model::{self, ETag, EntityKeys, Name, body};
 use table_engine::plan::{
     Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite,
 };
@@ -234,7 +234,7 @@ impl Builder {
         } else {
             key::check_row(partition, write.key)?;
         }
-        let keys = (partition, write.key);
+        let keys = EntityKeys::new(partition, write.key);
         match write.act.content() {
             None => {
                 let act = if write.act.keeps() { Act::Keep } else { Act::Remove };
@@ -288,7 +288,7 @@ impl Builder {
     fn add_row(
         &mut self,
         dict: &Dict,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         write: &RowWrite<'_>,
         row: &RowContent<'_>,
         digest: Option<&[u8; DIGEST]>,
@@ -298,7 +298,7 @@ impl Builder {
             return None;
         }
         let from = self.plan.bytes.len();
-        let key = self.add_key(keys.0, keys.1, numbers.columns.len() * TYPICAL_VALUE);
+        let key = self.add_key(keys.partition, keys.row, numbers.columns.len() * TYPICAL_VALUE);
         let seed = self.seed(&key);
         let under = Under { dict, seed, digest };
         let Some((image, size)) = encode::write_row(row, numbers, under, &mut self.plan.bytes) else {
@@ -311,22 +311,22 @@ impl Builder {
         let group = self.plan.groups.len().saturating_sub(1);
         let act = act_with(&write.act, Image::Ready(image));
         self.plan.rows.push(EncodedRow { condition: write.condition, act, key, seed, group });
-        Some(size + keys_size(keys.0, keys.1))
+        Some(size + keys_size(keys.partition, keys.row))
     }
 
     /// Adds properties of any names.
     fn add_properties(
         &mut self,
         dict: &Dict,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         write: &RowWrite<'_>,
         properties: &[Given<'_>],
         OfKind { digest, kind }: OfKind,
     ) -> Result<usize, Error> {
         let numbered = encode::number(properties, dict, &mut self.order);
-        let size = encode::check_properties(properties, &self.order)? + keys_size(keys.0, keys.1);
+        let size = encode::check_properties(properties, &self.order)? + keys_size(keys.partition, keys.row);
         if size > limits::ENTITY_BYTES {
-            let size = exact_size(keys.0, keys.1, properties);
+            let size = exact_size(keys.partition, keys.row, properties);
             if size > limits::ENTITY_BYTES {
                 return Err(model::too_large(size));
             }
@@ -335,7 +335,7 @@ impl Builder {
             properties.iter().any(|(_, value)| value.as_bytes().is_some_and(reference::is_in));
         // Text takes half of what was counted for it.
         let values = size / 2;
-        let key = self.add_key(keys.0, keys.1, values);
+        let key = self.add_key(keys.partition, keys.row, values);
         let seed = self.seed(&key);
         let is_ready = numbered && kind.is_none_or(|kind| !dict.wants_shape(kind));
         let under = Under { dict, seed, digest: digest.as_ref() };

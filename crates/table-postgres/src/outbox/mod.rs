@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use table_engine::__executor::{Outbox, OutboxCount, OutboxEntry, Propagators, Source};
 use table_engine::Result;
+use table_engine::model::EntityKeys;
 
 use self::entry::Entry;
 pub(crate) use self::in_plan::{PlanEntries, Settled};
@@ -38,11 +39,11 @@ pub(crate) fn table(catalog: &Catalog) -> String {
 }
 
 /// Returns the statement that asks whether the entity of these keys has an entry.
-pub(crate) fn has_entry(catalog: &Catalog, table_id: u32, keys: (&str, &str)) -> Call {
+pub(crate) fn has_entry(catalog: &Catalog, table_id: u32, keys: EntityKeys<'_>) -> Call {
     let mut params = Params::default();
     let table_id = params.add(Param::Number(table_id.into()));
-    let partition = params.add(Param::Text(escape(keys.0).into_owned()));
-    let row = params.add(Param::Text(escape(keys.1).into_owned()));
+    let partition = params.add(Param::Text(escape(keys.partition).into_owned()));
+    let row = params.add(Param::Text(escape(keys.row).into_owned()));
     let sql = format!(
         "SELECT EXISTS (SELECT FROM {} WHERE table_id = {table_id} AND pk = {partition} AND rk = {row})",
         table(catalog)

@@ -6,6 +6,7 @@ use table_engine::crypt::row_digest::{self, Binding};
 use table_engine::crypt::token::Token;
 use table_engine::crypt::value::{self, Sealed};
 use table_engine::crypt::{Cell, KeyHandle, Secret, TokenScope};
+use table_engine::model::EntityKeys;
 use table_engine::plaintext::Plaintext;
 use table_engine::row::DIGEST;
 use table_engine::row::vault::{Authenticator, Vault};
@@ -83,8 +84,8 @@ impl TableVault {
 }
 
 impl Vault for TableVault {
-    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext> {
-        let cell = Cell::new(table, keys.0, keys.1, property)?;
+    fn open(&self, table: u32, keys: EntityKeys<'_>, property: &str, sealed: &[u8]) -> Result<Plaintext> {
+        let cell = Cell::new(table, keys.partition, keys.row, property)?;
         Sealing::open(&self.keys, &cell, sealed).map(Secret::new)
     }
 
@@ -92,13 +93,13 @@ impl Vault for TableVault {
         Sealing::generation(&self.keys)
     }
 
-    fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
+    fn sign(&self, keys: EntityKeys<'_>, properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
         Ok(row_digest::of_row(&self.keys.0.authenticator, &self.binding, keys, properties.into_iter()))
     }
 
     fn is_genuine(
         &self,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         properties: Vec<(&str, ValueRef<'_>)>,
         digest: &[u8; DIGEST],
     ) -> Result<bool> {

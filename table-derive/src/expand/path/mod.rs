@@ -87,8 +87,8 @@ pub(crate) fn columns(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 }
 
 /// Returns the type that stands for the path by an index.
-pub(crate) fn of_index(model: &Entity<'_>, names: &Names<'_>, index: (usize, &Index)) -> TokenStream {
-    Path::new(model, names, Some(index)).ty
+pub(crate) fn of_index(model: &Entity<'_>, names: &Names<'_>, number: usize, index: &Index) -> TokenStream {
+    Path::new(model, names, Some((number, index))).ty
 }
 
 /// A way to reach the entity.

@@ -1,5 +1,7 @@
 //! A tree of rows as LMDB lays out its pages, made of plain bytes, to walk over it damaged: for tests and for the fuzzer.
 
+use std::ops::Range;
+
 use super::{Entry, LeafWalk, Source};
 use crate::error::{Result, damaged};
 use crate::pages::{BIG_DATA, BRANCH, HEADER, LEAF, OVERFLOW};
@@ -158,17 +160,17 @@ impl Image {
     }
 
     /// Returns the rows between two keys in the direction of a walk, verified where rows are, and how the walk ended.
-    pub fn walk(&self, range: (&[u8], &[u8]), reverse: bool) -> (Vec<Row>, Result<()>) {
+    pub fn walk(&self, range: Range<&[u8]>, reverse: bool) -> (Vec<Row>, Result<()>) {
         let mut rows = Vec::new();
         let ended = self.walk_into(range, reverse, &mut rows);
         (rows, ended)
     }
 
-    fn walk_into(&self, range: (&[u8], &[u8]), reverse: bool, rows: &mut Vec<Row>) -> Result<()> {
+    fn walk_into(&self, range: Range<&[u8]>, reverse: bool, rows: &mut Vec<Row>) -> Result<()> {
         let entries = u64::try_from(self.rows.len()).unwrap_or(u64::MAX);
         let tree = Tree { state: 0, root: self.root, depth: self.depth, entries };
-        let mut walk = LeafWalk::begin(self, &tree, range, reverse)?;
-        while let Some(leaf) = walk.leaf(self, range)? {
+        let mut walk = LeafWalk::begin(self, &tree, range.clone(), reverse)?;
+        while let Some(leaf) = walk.leaf(self, range.clone())? {
             while let Some(row) = walk.next_of(self, leaf) {
                 let row = row?;
                 if self.verifies {

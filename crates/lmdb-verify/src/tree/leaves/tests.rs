@@ -31,7 +31,7 @@ fn every_range_has_its_rows_in_both_directions() {
             let bounds = bounds(&image);
             for (start, end) in bounds.iter().flat_map(|start| bounds.iter().map(move |end| (start, end))) {
                 for reverse in [false, true] {
-                    let (rows, ended) = image.walk((start, end), reverse);
+                    let (rows, ended) = image.walk(start..end, reverse);
                     ended.unwrap();
                     assert_eq!(
                         rows,
@@ -59,7 +59,7 @@ fn a_flipped_bit_gives_the_right_rows_or_an_error() {
             let place = &all[bit % all.len()];
             for (start, end) in [(&all[0], &all[1]), (&all[0], place), (place, &all[1])] {
                 for reverse in [false, true] {
-                    let (rows, ended) = image.walk((start, end), reverse);
+                    let (rows, ended) = image.walk(start..end, reverse);
                     let right_rows = expected(&image, start, end, reverse);
                     match ended {
                         Ok(()) => {
@@ -87,7 +87,7 @@ fn a_page_that_is_out_of_use_is_not_walked_over() {
     let (pages, mut refused) = (image.bytes.len() / 256, 0);
     for free in 2..u64::try_from(pages).unwrap() {
         image.free = Some(free);
-        let (rows, ended) = image.walk((&[], &[0xff]), false);
+        let (rows, ended) = image.walk(&[][..]..&[0xff][..], false);
         assert!(ended.is_err() || rows == image.rows);
         refused += usize::from(ended.is_err());
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use table_engine::crypt::row_digest::{self, Binding};
 use table_engine::crypt::value::{self, Sealed};
 use table_engine::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
+use table_engine::model::EntityKeys;
 use table_engine::plaintext::Plaintext;
 use table_engine::row::DIGEST;
 use table_engine::row::vault::{Authenticator, Vault};
@@ -97,8 +98,8 @@ impl TableVault {
 }
 
 impl Vault for TableVault {
-    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext> {
-        let cell = Cell::new(table, keys.0, keys.1, property)?;
+    fn open(&self, table: u32, keys: EntityKeys<'_>, property: &str, sealed: &[u8]) -> Result<Plaintext> {
+        let cell = Cell::new(table, keys.partition, keys.row, property)?;
         Sealing::open(&self.vault, &cell, sealed).map(Secret::new)
     }
 
@@ -106,7 +107,7 @@ impl Vault for TableVault {
         Sealing::generation(&self.vault)
     }
 
-    fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
+    fn sign(&self, keys: EntityKeys<'_>, properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
         let authority = self.vault.0.authority()?;
         // By its name, too: who can write what is noted of tables can give one the number of another.
         let table = authority.mac.digest("table", &[&self.id.to_le_bytes(), self.name.as_bytes()]);
@@ -117,7 +118,7 @@ impl Vault for TableVault {
 
     fn is_genuine(
         &self,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         properties: Vec<(&str, ValueRef<'_>)>,
         digest: &[u8; DIGEST],
     ) -> Result<bool> {

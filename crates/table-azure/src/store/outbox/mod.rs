@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use table_engine::__executor::{Outbox, OutboxCount, OutboxEntry, Propagators, RowBound, RowBounds};
+use table_engine::model::EntityKeys;
 use table_engine::{DynamicEntity, ErrorKind, Result};
 
 use self::known::{Key, Known};
@@ -119,9 +120,9 @@ impl AzureStore {
     }
 
     /// Returns whether copies are to follow the entity of these keys.
-    pub(super) fn has_entry(&self, table: &AzureTable, keys: (&str, &str)) -> Result<bool> {
+    pub(super) fn has_entry(&self, table: &AzureTable, keys: EntityKeys<'_>) -> Result<bool> {
         let (service, of) = (self.service.clone(), table.entry.clone());
-        let (partition, key) = (keys.0.to_owned(), entry::key(keys.1)?);
+        let (partition, key) = (keys.partition.to_owned(), entry::key(keys.row)?);
         let found = self.wait(async move { service.raw_row(&of, &partition, &key).await })?;
         Ok(found.is_some())
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{Committed, OutboxOp, Plan, Refused, Source, TableExec};
+use table_engine::model::EntityKeys;
 use table_engine::outbox::OutboxRecord;
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks};
 
@@ -85,7 +86,7 @@ fn copies(tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<Vec<PlannedCopy>
             let copy = row.act.content().map(|content| -> Result<DynamicEntity> {
                 let mut copy = DynamicEntity::new(group.partition, row.key);
                 for_each(content, |(name, value)| drop(copy.set(name, value.to_value())));
-                if let Some(digest) = digest(&table, (group.partition, row.key), content)? {
+                if let Some(digest) = digest(&table, EntityKeys::new(group.partition, row.key), content)? {
                     copy.set(marks::DIGEST, digest);
                 }
                 if let Some(as_of) = as_of {

@@ -17,7 +17,7 @@ use crate::executor::{
     RestrictedTable, RetryFairness, Rights, Room, ServiceRecords, TableExec,
 };
 use crate::messages::QueueId;
-use crate::model::Ticks;
+use crate::model::{EntityKeys, Ticks};
 use crate::plan::{Committed, Condition, Group, Plan, PlanOutline, Refused, RowWrite};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
@@ -108,7 +108,7 @@ impl RestrictedBackend {
             let table = tables.get(group.table).ok_or_else(|| Refused::whole(no_table()))?;
             for (at, row) in group.rows.iter().enumerate() {
                 let checked = if row.kind.is_none() || row.is_own() {
-                    table.check(rights_for(row), (group.partition, row.key))
+                    table.check(rights_for(row), EntityKeys::new(group.partition, row.key))
                 } else {
                     self.check_derived(plan, row.of)
                 };
@@ -116,7 +116,7 @@ impl RestrictedBackend {
             }
             for (at, addition) in (group.rows.len()..).zip(&group.additions) {
                 let checked = if addition.amounts.are_own() {
-                    table.check(Rights::UPDATE, (group.partition, addition.key))
+                    table.check(Rights::UPDATE, EntityKeys::new(group.partition, addition.key))
                 } else {
                     self.check_derived(plan, addition.of)
                 };
@@ -147,7 +147,7 @@ impl RestrictedBackend {
         let is_asked = |row: &RowWrite<'_>| row.kind.is_none() || row.is_own();
         let error = match found {
             Some((group, row)) if row.kind.is_none() => match tables.get(group.table) {
-                Some(table) => hidden(table, (group.partition, row.key), row.condition, error),
+                Some(table) => hidden(table, EntityKeys::new(group.partition, row.key), row.condition, error),
                 None => error,
             },
             Some((_, row)) if is_asked(row) => error,
@@ -167,7 +167,7 @@ impl RestrictedBackend {
 
 /// Returns the error of the write of a row by its properties: one that is not shown reads as if there were none, but that its
 /// key is taken.
-fn hidden(table: &LimitedTable, keys: (&str, &str), condition: Condition, error: Error) -> Error {
+fn hidden(table: &LimitedTable, keys: EntityKeys<'_>, condition: Condition, error: Error) -> Error {
     let is_told = matches!(
         error.kind(),
         ErrorKind::DeclaredKind

@@ -7,7 +7,7 @@ use crate::access::{Access, Names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Rights;
 use crate::messages::{ByReceipt, QueueOp, Task};
-use crate::model::Ticks;
+use crate::model::{EntityKeys, Ticks};
 use crate::plan::{Act, Condition, RowWrite};
 
 /// An access, as handles ask it.
@@ -43,7 +43,7 @@ impl Limits {
     }
 
     /// Refuses to write the entity of these keys, if it lies outside.
-    pub(super) fn check_inside(&self, table: &str, keys: (&str, &str)) -> Result<()> {
+    pub(super) fn check_inside(&self, table: &str, keys: EntityKeys<'_>) -> Result<()> {
         if self.covers(table, keys) || !is_on(Check::WritesOutside) {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl Limits {
     }
 
     /// Refuses that an entity refers to one of another table that lies outside: it would get copies of its fields.
-    pub(super) fn check_source(&self, table: &str, keys: (&str, &str)) -> Result<()> {
+    pub(super) fn check_source(&self, table: &str, keys: EntityKeys<'_>) -> Result<()> {
         if self.covers(table, keys) || !is_on(Check::Sources) {
             return Ok(());
         }
@@ -64,8 +64,8 @@ impl Limits {
     }
 
     /// Returns whether the entity of these keys is inside.
-    pub(super) fn covers(&self, table: &str, keys: (&str, &str)) -> bool {
-        self.0.tables.has(table) && self.0.range.contains(keys.0, keys.1)
+    pub(super) fn covers(&self, table: &str, keys: EntityKeys<'_>) -> bool {
+        self.0.tables.has(table) && self.0.range.contains(keys.partition, keys.row)
     }
 
     /// Returns whether every entity of every table is inside.

@@ -8,6 +8,7 @@ use crate::access::{End, Names};
 use crate::copies::owners::{Owners, RowOwners};
 use crate::error::{ErrorKind, Result};
 use crate::executor::{LayoutTexts, ReadSnapshot, TableExec};
+use crate::model::EntityKeys;
 use crate::query::{Narrowing, PairEnd, Visible};
 use crate::row::view::RowView;
 
@@ -59,7 +60,7 @@ impl Shown {
 
     /// Returns whether a row of these keys may be shown. A part of a wide entity is where its head is.
     pub(super) fn may_have(&self, partition: &str, row: &str) -> bool {
-        let is_inside = |row| self.limits.covers(&self.table, (partition, row));
+        let is_inside = |row| self.limits.covers(&self.table, EntityKeys::new(partition, row));
         is_inside(row) || self.owners.head(row).is_some_and(is_inside) || !is_on(Check::PointReads)
     }
 
@@ -72,11 +73,13 @@ impl Shown {
         Ok(match self.owners.of_row(row)? {
             Owners::Own => {
                 let (partition, key) = row.keys();
-                self.limits.covers(&self.table, (&partition, &key))
+                self.limits.covers(&self.table, EntityKeys::new(&partition, &key))
                     || !is_on(Check::PointReads)
                     || !is_on(Check::Queries)
             }
-            Owners::One(table, partition, row) => self.limits.covers(&table, (&partition, &row)),
+            Owners::One(table, partition, row) => {
+                self.limits.covers(&table, EntityKeys::new(&partition, &row))
+            }
             Owners::All(table, [(partition, is_partition), (row, is_row)]) => {
                 self.limits.access().tables.has(&table)
                     && match (is_partition, is_row) {

@@ -14,7 +14,7 @@ use crate::executor::{
     Batch, InPlace, LayoutTexts, OneSnapshotForEachThread, PeriodsSeen, Position, ReadSnapshot, RowCursor,
     ScanRanges, StepSize, TableExec, TakeEach, VisitEach,
 };
-use crate::model::Ticks;
+use crate::model::{EntityKeys, Ticks};
 use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -35,13 +35,13 @@ impl RestrictedSnapshot {
     pub(super) fn row(
         &self,
         table: &LimitedTable,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         trusted: bool,
     ) -> Result<Option<RowView<'_>>> {
         let Some(shown) = table.shown(&*self.inner)? else {
             return self.inner.get(&*table.inner, keys, trusted);
         };
-        if !shown.may_have(keys.0, keys.1) {
+        if !shown.may_have(keys.partition, keys.row) {
             return Ok(None);
         }
         let Some(row) = self.inner.get(&*table.inner, keys, trusted)? else { return Ok(None) };
@@ -91,7 +91,7 @@ impl ReadSnapshot for RestrictedSnapshot {
     fn get<'s>(
         &'s self,
         table: &dyn TableExec,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         trusted: bool,
     ) -> Result<Option<RowView<'s>>> {
         self.store.limits.check(Rights::READ)?;
@@ -107,7 +107,7 @@ impl ReadSnapshot for RestrictedSnapshot {
         self.inner.check_rows(&*limited(table)?.inner, schema, as_stored).map_err(|error| discreet(&error))
     }
 
-    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: EntityKeys<'_>) -> Result<bool> {
         self.store.limits.check(Rights::READ)?;
         let table = limited(table)?;
         let is_inside = self.store.limits.covers(table.inner.table_name(), keys);
@@ -150,7 +150,7 @@ impl ReadSnapshot for RestrictedSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
-        last: (&str, &str),
+        last: EntityKeys<'_>,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
         match self.asked(table, scan_ranges)? {
             Some((inner, narrowed)) => Ok(self.wrapped(self.inner.cursors_after(inner, &narrowed, last)?)),

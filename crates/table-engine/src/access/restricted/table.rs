@@ -12,6 +12,7 @@ use crate::executor::{
     Backend, Jobs, OneSnapshotForEachThread, Read, ReadSnapshot, RestrictedTable, Rights, TableExec, Take,
 };
 use crate::messages::QueueOp;
+use crate::model::EntityKeys;
 use crate::schema::{IndexMask, Schema};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
@@ -53,7 +54,7 @@ impl TableExec for LimitedTable {
         self.inner.id()
     }
 
-    fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
+    fn get(&self, keys: EntityKeys<'_>, read: Read<'_>) -> Result<bool> {
         self.store.limits.check(Rights::READ)?;
         if !self.is_named() {
             return Ok(false);
@@ -68,7 +69,7 @@ impl TableExec for LimitedTable {
         }
     }
 
-    fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
+    fn view(&self, keys: EntityKeys<'_>, take: Take<'_>) -> Result<bool> {
         self.store.limits.check(Rights::READ)?;
         if !self.is_named() {
             return Ok(false);
@@ -126,13 +127,13 @@ impl TableExec for LimitedTable {
 }
 
 impl RestrictedTable for LimitedTable {
-    fn check(&self, rights: Rights, keys: (&str, &str)) -> Result<()> {
+    fn check(&self, rights: Rights, keys: EntityKeys<'_>) -> Result<()> {
         let limits = &self.store.limits;
         limits.check(rights)?;
         limits.check_inside(self.inner.table_name(), keys)
     }
 
-    fn check_source(&self, table: &str, keys: (&str, &str)) -> Result<()> {
+    fn check_source(&self, table: &str, keys: EntityKeys<'_>) -> Result<()> {
         self.store.limits.check_source(table, keys)
     }
 
@@ -146,7 +147,7 @@ impl RestrictedTable for LimitedTable {
         self.store.limits.check_time()
     }
 
-    fn hides(&self, keys: (&str, &str)) -> Result<bool> {
+    fn hides(&self, keys: EntityKeys<'_>) -> Result<bool> {
         if !is_on(Check::HiddenWrites) {
             return Ok(false);
         }

@@ -188,7 +188,7 @@ impl<T: DeserializeOwned> Log<T> {
     /// Returns the entries of these times, as they are now, in the order of their times. It holds a snapshot of the store,
     /// and of each blob of the hour that it is in some 64 KiB.
     pub fn during(&self, times: impl RangeBounds<Ticks>) -> Result<Entries<T>> {
-        Entries::new(&self.container, &self.name, (times.start_bound().cloned(), times.end_bound().cloned()))
+        Entries::new(&self.container, &self.name, &times)
     }
 }
 

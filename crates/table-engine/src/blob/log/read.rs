@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -67,13 +67,13 @@ struct Cursor {
 const LISTED: usize = 256;
 
 impl<T> Entries<T> {
-    pub(super) fn new(container: &Container, log: &str, times: (Bound<Ticks>, Bound<Ticks>)) -> Result<Self> {
+    pub(super) fn new(container: &Container, log: &str, times: &impl RangeBounds<Ticks>) -> Result<Self> {
         let snapshot = container.asked("read the log in", None, Blobs::read_snapshot)?;
         Ok(Self {
             snapshot,
             container: container.clone(),
             log: log.into(),
-            times,
+            times: (times.start_bound().cloned(), times.end_bound().cloned()),
             listed: None,
             is_listed: false,
             blobs: VecDeque::new(),

@@ -20,7 +20,7 @@ impl EncryptingTable {
         for (index, planned) in batch.operations.iter().enumerate() {
             sealed.push(match planned {
                 Planned::Write(condition, act, entity) => {
-                    let sealed = sealing.seal((*condition, *act), entity).map_err(|e| e.at_index(index))?;
+                    let sealed = sealing.seal(*condition, *act, entity).map_err(|e| e.at_index(index))?;
                     Some((sealed, entity))
                 }
                 Planned::Delete(..) => None,

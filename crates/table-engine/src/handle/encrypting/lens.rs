@@ -10,7 +10,7 @@ use crate::executor::layouts::damaged;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, Name, ValueRef};
+use crate::model::{DynamicEntity, EntityKeys, Name, ValueRef};
 use crate::query::FilterGuard;
 use crate::row::view::RowView;
 use crate::schema::{Layout, LayoutProperty};
@@ -171,10 +171,10 @@ impl Lens {
     pub(crate) fn treatment<'l>(
         &'l self,
         kind: RowKind<'l>,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         property: &str,
     ) -> Treatment<'l> {
-        match kind.treatment(&self.rule, keys.0, keys.1, property) {
+        match kind.treatment(&self.rule, keys.partition, keys.row, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
                 let mut properties = self.declared.layouts.iter().flat_map(|layout| &layout.properties);
                 let sealed = properties.find(|of| of.sealed.is_some() && of.name == property);
@@ -208,7 +208,7 @@ impl Lens {
         let mut opened = Vec::new();
         let (partition, row) = (entity.partition_key(), entity.row_key());
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let may_be_plain = match self.treatment(kind, (partition, row), name) {
+            let may_be_plain = match self.treatment(kind, EntityKeys::new(partition, row), name) {
                 Treatment::Plain | Treatment::Contradiction => continue,
                 Treatment::Resolved => false,
                 // The struct itself reads plain values with `#[encrypt(dual)]` alone.
@@ -246,7 +246,7 @@ impl FilterGuard for Lens {
     fn check(&self, view: &RowView<'_>, names: &[Name]) -> Result<()> {
         let kind = self.kind(view.kind()?);
         let (partition, row) = (view.partition_key(), view.row_key());
-        let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
+        let is_sealed = |name: &Name| match self.treatment(kind, EntityKeys::new(&partition, &row), name) {
             Treatment::Resolved | Treatment::Declared(_) => Ok::<_, Error>(true),
             Treatment::Named(_) => Ok(view.get(name)?.is_some_and(looks_sealed)),
             Treatment::Plain | Treatment::Contradiction => Ok(false),

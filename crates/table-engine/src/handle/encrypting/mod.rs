@@ -211,7 +211,7 @@ impl EncryptingTable {
         let (partition, row) = (entity.partition_key(), entity.row_key());
         let done = submit(|| {
             let sealing = Sealing::new(self)?;
-            let sealed = sealing.seal((condition, act), entity)?;
+            let sealed = sealing.seal(condition, act, entity)?;
             let given = sealed.given(entity);
             let (condition, act) = sealed.what;
             let group = Group::new(partition, vec![plan::write(condition, act, entity, &given, 0)]);

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::executor::layouts::needs_its_struct;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, EdmType, Value};
+use crate::model::{DynamicEntity, EdmType, EntityKeys, Value};
 use crate::plan::{Act, Committed, Condition};
 use crate::row::encode::Given;
 use crate::schema::LayoutProperty;
@@ -47,15 +47,15 @@ impl<'t> Sealing<'t> {
     }
 
     /// Seals what is to be sealed of an entity.
-    pub(crate) fn seal(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<Sealed> {
+    pub(crate) fn seal(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<Sealed> {
         let place = |e: Error| {
-            e.attempted(what.1.describe(what.0))
+            e.attempted(act.describe(condition))
                 .table(self.table.name())
                 .partition(entity.partition_key())
                 .row(entity.row_key())
         };
         let seal = || {
-            let (kind, what, is_of_version) = self.look(what, entity)?;
+            let (kind, what, is_of_version) = self.look(condition, act, entity)?;
             Ok(Sealed { what, is_of_version, values: self.values(kind, entity)? })
         };
         seal().map_err(place)
@@ -67,21 +67,23 @@ impl<'t> Sealing<'t> {
     /// The snapshot is dropped before anything is sealed: the key provider may take long.
     fn look(
         &self,
-        what: (Condition, Act<()>),
+        condition: Condition,
+        act: Act<()>,
         entity: &DynamicEntity,
     ) -> Result<(RowKind<'_>, (Condition, Act<()>), bool)> {
         let kind = |kind: Option<&str>| self.lens.kind(kind);
-        let condition = match (what, entity.get(ENTITY_TYPE)) {
-            ((condition, Act::Merge(())), None) => condition,
+        let what = (condition, act);
+        match (act, entity.get(ENTITY_TYPE)) {
+            (Act::Merge(()), None) => {}
             (_, given) => return Ok((kind(given.and_then(Value::as_str)), what, false)),
-        };
+        }
         #[cfg(feature = "access")]
         if let Some(restricted) = self.table.table.exec().restricted() {
             use crate::executor::Rights;
             // What is there is read, and may be another the moment after: so a merge takes what it may come to do.
             let adds = if condition == Condition::Any { Rights::ADD } else { Rights::NONE };
             let rights = Rights::READ.and(Rights::UPDATE).and(adds);
-            restricted.check(rights, (entity.partition_key(), entity.row_key()))?;
+            restricted.check(rights, EntityKeys::new(entity.partition_key(), entity.row_key()))?;
         }
         let snapshot = self.table.table.snapshot()?;
         let view = snapshot.view(&self.table.table, entity.partition_key(), entity.row_key())?;
@@ -107,7 +109,7 @@ impl<'t> Sealing<'t> {
         let rule = &self.lens.rule;
         let mut values = Vec::new();
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let scope = match self.lens.treatment(kind, (partition, row), name) {
+            let scope = match self.lens.treatment(kind, EntityKeys::new(partition, row), name) {
                 Treatment::Plain => continue,
                 Treatment::Contradiction => return Err(contradiction(kind, name)),
                 Treatment::Declared(of) => {

@@ -1,5 +1,7 @@
 //! Fields of a projection beside those of its entity.
 
+use std::ops::Range;
+
 use super::super::message::Message;
 use super::super::{Field, Schema};
 use crate::model::EdmType;
@@ -40,24 +42,24 @@ pub(super) const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> u
 pub(super) const fn mistake_in_slots(
     schema: &Schema,
     name: &str,
-    slots: (usize, usize),
+    slots: Range<usize>,
     edm: EdmType,
     takes_absent: bool,
 ) -> Option<Message> {
     if schema.entity.is_empty() {
         return None;
     }
-    let (from, count) = slots;
     let (_, found) = schema.fields.split_at(place_of_slot(schema, name, 0));
     let [field, ..] = found else {
         return Some(Message::new("`").text(schema.entity).text("` has no series `").text(name).text("`"));
     };
     let Some(slot) = field.series else { return None };
-    if count == 0 || from + count > slot.of.slots {
+    if slots.start >= slots.end || slots.end > slot.of.slots {
         let message =
             Message::new("the series `").text(name).text("` of `").text(schema.entity).text("` has ");
-        let message = message.count(slot.of.slots).text(" slots, and the slots ").count(from).text("..");
-        return Some(message.count(from + count).text(" are not all among them"));
+        let message =
+            message.count(slot.of.slots).text(" slots, and the slots ").count(slots.start).text("..");
+        return Some(message.count(slots.end).text(" are not all among them"));
     }
     misfit(schema, field, edm, takes_absent)
 }

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::executor::LayoutTexts;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+#[cfg(feature = "access")]
+use crate::model::EntityKeys;
 
 /// A table as it is at one moment.
 pub(super) struct Look<'t> {
@@ -42,8 +44,8 @@ impl<'t> Look<'t> {
     pub(super) fn kind_of(&self, write: &Write<'_>) -> Result<Option<Option<String>>> {
         #[cfg(feature = "access")]
         if let Some(restricted) = self.table.exec().restricted() {
-            restricted.check(write.rights(), (write.partition, write.row))?;
-            if restricted.hides((write.partition, write.row))? {
+            restricted.check(write.rights(), EntityKeys::new(write.partition, write.row))?;
+            if restricted.hides(EntityKeys::new(write.partition, write.row))? {
                 return Ok(None);
             }
         }

@@ -10,6 +10,8 @@ use super::{What, Write};
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "access")]
 use crate::executor::Rights;
+#[cfg(feature = "access")]
+use crate::model::EntityKeys;
 use crate::model::IfMatch;
 use crate::model::names::ENTITY_TYPE;
 use crate::plan::{self, Act, Condition, Content, PlanBuilder, RowProperty, RowWrite, Seals, Version};
@@ -41,7 +43,7 @@ impl<'w> RowAttempt<'w> {
     /// Refuses to write at the key of a row that an access does not show: as if there were none, but that the key is taken.
     #[cfg(feature = "access")]
     fn check_shown(&self) -> Result<()> {
-        let keys = (self.write.partition, self.write.row);
+        let keys = EntityKeys::new(self.write.partition, self.write.row);
         let restricted = self.kinds.table().exec().restricted().filter(|_| self.found.is_some());
         if !restricted.is_some_and(|restricted| restricted.hides(keys).unwrap_or(true)) {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::attempt::Sources;
 use crate::error::Result;
-use crate::model::{Value, ValueRef};
+use crate::model::{EntityKeys, Value, ValueRef};
 use crate::plan::{Act, Cause, Condition, PlanBuilder, RowKind, RowWrite, Values};
 use crate::schema::{CopiedFields, KeyPair, PropertyValue, Schema, keys};
 use crate::typed::entity::dependent::CopyReader;
@@ -53,7 +53,7 @@ pub(crate) fn copy_fields(
             continue;
         };
         let referred = before.map(|before| key_of(source, copy, before)).transpose().ok().flatten().flatten();
-        let is_same = referred.is_some_and(|referred| referred.as_strs() == keys.as_strs());
+        let is_same = referred.is_some_and(|referred| referred.as_keys() == keys.as_keys());
         let is_new = copy.is_eventual() && sources.are_asked();
         if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), is_new) {
             let value = |at: usize| before.get(copy.first + at).map(ValueRef::to_value);
@@ -111,7 +111,7 @@ impl Holding {
     /// Demands that the sources which were read are still the same.
     pub(crate) fn plan<'p>(holdings: &'p [Self], of: usize, builder: &mut PlanBuilder<'p>) {
         for (schema, keys, condition) in holdings.iter().filter_map(|holding| holding.relies_on.as_ref()) {
-            let (partition, key) = keys.as_strs();
+            let EntityKeys { partition, row: key } = keys.as_keys();
             let is_there = matches!(condition, Condition::Is(_));
             let kind = is_there.then_some(RowKind { schema, cause: Cause::Entity });
             let row = RowWrite { key, condition: *condition, act: Act::Keep, kind, of };

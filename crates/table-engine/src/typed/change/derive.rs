@@ -16,7 +16,7 @@ use super::driver::{self, Together};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::{Value, ValueRef};
+use crate::model::{EntityKeys, Value, ValueRef};
 use crate::outbox::DependentKey;
 use crate::plan::{Condition, DeferredDependents, OutboxOp, PlanBuilder, Range, Values};
 use crate::query::Query;
@@ -65,7 +65,7 @@ impl Derived {
 
     /// Leaves a note that a copy is to follow the source of these keys, which is in this table.
     fn leave(&mut self, table: usize, schema: &'static Schema, keys: &KeyPair, dependents: DependentKey) {
-        let (partition, row) = keys.as_strs();
+        let EntityKeys { partition, row } = keys.as_keys();
         let is_it = |hold: &&mut DeferredDependents| {
             hold.table == table && hold.partition == partition && hold.row == row
         };
@@ -171,7 +171,7 @@ impl<'k> SourceImages<'k> {
     /// Finds all dependents whose copies of the entity are no longer right, and those of an entity that comes to its key.
     fn find_dependents(&self, cause: usize, image: &Image, derived: &mut Derived) -> Result<()> {
         let (before, after) = (image.before.as_ref(), image.after.as_ref());
-        let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_strs() == is.as_strs());
+        let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_keys() == is.as_keys());
         for dependent in image.dependents {
             let schema = dependent.schema();
             for (at, reader) in dependent.copies() {
@@ -232,12 +232,12 @@ impl<'k> SourceImages<'k> {
             let is_changed =
                 images.iter().filter(|(_, image)| is_one(image.schema, schema)).any(|(_, image)| {
                     let ends = image.before.iter().chain(&image.after);
-                    ends.into_iter().any(|(known, _)| known.as_strs() == keys.as_strs())
+                    ends.into_iter().any(|(known, _)| known.as_keys() == keys.as_keys())
                 });
             let is_known = derived
                 .attempts
                 .iter()
-                .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
+                .any(|known| is_one(known.schema, schema) && known.keys.as_keys() == keys.as_keys());
             if !is_changed && !is_known {
                 let attempt = dependent.again(&keys);
                 derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
@@ -252,7 +252,7 @@ impl<'k> SourceImages<'k> {
     fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
         let mut of = self.images.iter().map(|(_, image)| image).filter(|image| is_one(image.schema, schema));
         let mut gone = false;
-        let is_it = |known: &KeyPair| known.as_strs() == keys.as_strs();
+        let is_it = |known: &KeyPair| known.as_keys() == keys.as_keys();
         let is = of.find_map(|image| {
             gone |= image.before.as_ref().is_some_and(|(known, _)| is_it(known));
             image.after.as_ref().filter(|(known, _)| is_it(known)).map(|(_, values)| values)
@@ -276,7 +276,7 @@ impl Sources for SourceImages<'_> {
             return Ok(Source { values: changed.map(|values| reader.copied(values)), condition: None });
         }
         let table = self.together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
-        let (partition, row) = keys.as_strs();
+        let EntityKeys { partition, row } = keys.as_keys();
         let Some(view) = self.snapshot.view(table, partition, row)? else {
             return Ok(Source { values: None, condition: Some(Condition::StillAbsent) });
         };
@@ -302,7 +302,7 @@ pub(crate) fn outdated(
     for holding in holdings.iter().filter(|holding| !holding.is_in(schema, values)) {
         if let Some((source, keys)) = holding.follows() {
             let table = together.table(source.table()).ok_or_else(|| missing(source.table()))?;
-            if snapshot.follows(table, keys.as_strs())? {
+            if snapshot.follows(table, keys.as_keys())? {
                 continue;
             }
         }

@@ -17,7 +17,7 @@ use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, telemetry};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
-use crate::model::ETag;
+use crate::model::{ETag, EntityKeys};
 use crate::plan::{Committed, Failure, Plan, PlanBuilder, Reach, Seals};
 use crate::row::version::version_of;
 use crate::schema::{Index, IndexMask, KeyPair, Schema};
@@ -246,7 +246,8 @@ pub(super) fn prepared(
 fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize, error: Error) -> Error {
     let entity = |attempt: &dyn Attempt| {
         let key = attempt.key()?;
-        Some((attempt.schema()?.table(), key.as_strs().0.to_owned(), key.as_strs().1.to_owned()))
+        let EntityKeys { partition, row } = key.as_keys();
+        Some((attempt.schema()?.table(), partition.to_owned(), row.to_owned()))
     };
     let own = attempts.get(number).and_then(|attempt| entity(&**attempt));
     let is_same = |other: &(usize, &&mut (dyn Attempt + '_))| other.0 != number && entity(&**other.1) == own;
@@ -436,7 +437,7 @@ fn find(
     need: &ReadRequest,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
-    let (partition, row) = need.keys.as_strs();
+    let EntityKeys { partition, row } = need.keys.as_keys();
     let found = match snapshot {
         None => table.get_in_state(partition, row, |view, state| {
             attempt.on_row(Some((view, version_of(view, state))))

@@ -13,7 +13,7 @@ use super::entity_images::{self, EntityImages, EntityMeta, ImageRef, ImageSlot, 
 use super::read_set::{self, NextRead, ReadSet};
 use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::IfMatch;
+use crate::model::{EntityKeys, IfMatch};
 use crate::plan::{Plan, PlanBuilder, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, IndexMask, KeyPair, Schema};
@@ -135,14 +135,14 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     }
 
     /// Returns the keys that the entity is looked for by.
-    fn own(&self) -> Result<(&str, &str)> {
-        as_strs(&self.keys)
+    fn own(&self) -> Result<EntityKeys<'_>> {
+        as_keys(&self.keys)
     }
 
     #[cold]
     fn place(&self, error: Error) -> Error {
         let keys = self.named();
-        placed(error, self.change.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
+        placed(error, self.change.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_keys))
     }
 
     /// Returns the key of the entity, as an error names it.
@@ -154,7 +154,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
                 let values = entity_images::values(&*self.images, ImageRef::Given).ok().flatten()?;
                 schema::own_keys(self.meta.schema, &values).ok()
             }
-            _ => self.own().ok().map(|(partition, row)| KeyPair::of(partition, row)),
+            _ => self.own().ok().map(|keys| KeyPair::of(keys.partition, keys.row)),
         }
     }
 
@@ -188,7 +188,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         {
             return Ok(());
         }
-        let (partition, row) = self.own()?;
+        let EntityKeys { partition, row } = self.own()?;
         let checked = read_set::check_key(self.meta.schema, partition, row, values, may_move);
         checked.map_err(|error| self.place(error))
     }
@@ -245,8 +245,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     }
 
     /// Returns the keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
-    #[allow(clippy::type_complexity, reason = "two pairs of keys")]
-    pub(crate) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
+    pub(crate) fn taken(&self) -> Option<(EntityKeys<'_>, EntityKeys<'_>)> {
         self.read_set.taken(self.own())
     }
 }
@@ -273,7 +272,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     fn own_key(&self) -> Result<Option<KeyPair>> {
         let keys = match self.change {
             Change::Insert => self.printed_key(ImageRef::Given),
-            _ => self.own().map(|(partition, row)| Some(KeyPair::of(partition, row))),
+            _ => self.own().map(|keys| Some(KeyPair::of(keys.partition, keys.row))),
         };
         keys.map_err(|error| self.place(error))
     }
@@ -308,7 +307,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         if !self.reads() {
             return Ok(None);
         }
-        self.own().map(|(partition, _)| Some(partition)).map_err(|error| self.place(error))
+        self.own().map(|keys| Some(keys.partition)).map_err(|error| self.place(error))
     }
 
     fn reads(&self) -> bool {
@@ -329,7 +328,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
             return Ok(Some(ReadRequest { table: None, keys, is_copy: false, head }));
         }
         let Self { read_set, before, keys, .. } = self;
-        Ok(read_set.next(before.as_mut(), as_strs(keys)?))
+        Ok(read_set.next(before.as_mut(), as_keys(keys)?))
     }
 
     fn on_row(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
@@ -343,10 +342,10 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
                     self.read_set.ask_backfill(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            NextRead::ForBackfill(at) => self.read_set.found_backfill(at, as_strs(&self.keys)?, row),
+            NextRead::ForBackfill(at) => self.read_set.found_backfill(at, as_keys(&self.keys)?, row),
             NextRead::ForCopy(index) => {
                 let kept = self.before.as_mut();
-                self.read_set.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
+                self.read_set.found_copy(index, kept, as_keys(&self.keys)?, row.map(|(view, _)| view));
             }
             NextRead::Own | NextRead::Copies(_) | NextRead::Nothing => {}
         }
@@ -389,7 +388,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         }
         let old = || {
             let Some(values) = self.old_values()? else { return Ok(None) };
-            let (partition, row) = self.own()?;
+            let EntityKeys { partition, row } = self.own()?;
             Ok::<_, Error>(Some((KeyPair::of(partition, row), values.into_owned())))
         };
         let new = || {
@@ -467,19 +466,19 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     }
 }
 
-fn as_strs(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
+fn as_keys(keys: &Result<KeyPair>) -> Result<EntityKeys<'_>> {
     match keys {
-        Ok(keys) => Ok(keys.as_strs()),
+        Ok(keys) => Ok(keys.as_keys()),
         Err(error) => Err(error.again()),
     }
 }
 
 /// Returns an error with what was attempted, and where.
 #[cold]
-fn placed(error: Error, words: &'static str, schema: &Schema, keys: Option<(&str, &str)>) -> Error {
+fn placed(error: Error, words: &'static str, schema: &Schema, keys: Option<EntityKeys<'_>>) -> Error {
     let error = error.attempted(words).table(schema.table());
     match keys {
-        Some((partition, row)) => error.partition(partition).row(row),
+        Some(EntityKeys { partition, row }) => error.partition(partition).row(row),
         None => error,
     }
 }

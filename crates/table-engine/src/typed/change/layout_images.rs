@@ -6,7 +6,7 @@
 use super::entity_images::{EntityImages, EntityMeta, ImageRef, ImageSlot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
-use crate::model::{DynamicEntity, Value, ValueRef};
+use crate::model::{DynamicEntity, EntityKeys, Value, ValueRef};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{
@@ -53,9 +53,10 @@ impl LayoutMeta {
 
     /// Returns the entity of these keys and properties, if its struct would read it.
     pub(crate) fn entity(&self, entity: &DynamicEntity) -> Result<Fields> {
-        let (schema, keys) = (self.schema(), (entity.partition_key(), entity.row_key()));
+        let (schema, keys) = (self.schema(), EntityKeys::new(entity.partition_key(), entity.row_key()));
         let mut fields: Fields = vec![None; schema.fields.len()];
-        for (template, key) in [(&schema.place().partition, keys.0), (&schema.place().row, keys.1)] {
+        for (template, key) in [(&schema.place().partition, keys.partition), (&schema.place().row, keys.row)]
+        {
             let fits = schema::parse(template, key, |at, value| {
                 if let (Some(field), Some(value)) = (fields.get_mut(at), value.into_value()) {
                     *field = Some(value);
@@ -136,14 +137,14 @@ impl LayoutMeta {
     }
 
     /// Refuses an entity whose fields print other keys than those under which it is to lie.
-    fn check_keys(&self, fields: &Fields, keys: (&str, &str), kind: ErrorKind) -> Result<()> {
+    fn check_keys(&self, fields: &Fields, keys: EntityKeys<'_>, kind: ErrorKind) -> Result<()> {
         let mut values = Values::with_capacity(fields.len());
         lay_out(fields, &mut values);
         let printed = schema::own_keys(self.schema(), &values)?;
-        if printed.as_strs() == keys {
+        if printed.as_keys() == keys {
             return Ok(());
         }
-        let (partition, row) = printed.as_strs();
+        let EntityKeys { partition, row } = printed.as_keys();
         let (partition, row) = (partition.escape_debug(), row.escape_debug());
         Err(Error::new(kind).because(format!("its properties give the keys `{partition}` and `{row}`")))
     }
@@ -265,7 +266,7 @@ impl<'c> LayoutImages<'c> {
         let mut fields = before.clone();
         self.kind.set(given, &mut fields)?;
         self.kind.check(&fields)?;
-        let keys = (given.partition_key(), given.row_key());
+        let keys = EntityKeys::new(given.partition_key(), given.row_key());
         self.kind.check_keys(&fields, keys, ErrorKind::KeyChanged)?;
         Ok(fields)
     }

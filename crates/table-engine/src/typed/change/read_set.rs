@@ -4,6 +4,7 @@
 use super::attempt::ReadRequest;
 use super::before::Kept;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::EntityKeys;
 use crate::plan::{CopyState, EntityRows, Epoch, OldRows, OwnRows, Printed, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, IndexMask, KeyPair, Schema};
@@ -28,7 +29,7 @@ struct Backfill {
     /// The table and the partition where it is, if that is not the entity's.
     elsewhere: Option<(&'static str, String)>,
     /// The keys of the entity whose copy it is, if it is another's.
-    has: (String, String),
+    has: KeyPair,
 }
 
 /// Which row an attempt asks for.
@@ -58,7 +59,7 @@ pub(super) struct Rows<'p, 'f> {
     pub(super) old: Option<(&'p Kept, &'p Values<'p>)>,
     pub(super) new: Option<&'p Values<'p>>,
     /// The key that it is looked for by.
-    pub(super) key: Result<(&'p str, &'p str)>,
+    pub(super) key: Result<EntityKeys<'p>>,
     /// Whether it may get another key, or has none yet.
     pub(super) moves: bool,
     /// Whether an index had a row for it, and whether it is to have one.
@@ -84,7 +85,7 @@ impl ReadSet {
     }
 
     /// Returns what is asked for besides the entity's own row, which has these keys.
-    pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: (&str, &str)) -> Option<ReadRequest> {
+    pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: EntityKeys<'_>) -> Option<ReadRequest> {
         match self.asks {
             NextRead::Copies(from) => {
                 let next = kept.and_then(|kept| self.next_copy(kept, own, from));
@@ -96,7 +97,7 @@ impl ReadSet {
     }
 
     /// Returns the key of the next copy that is asked for.
-    fn next_copy(&mut self, kept: &mut Kept, own: (&str, &str), from: usize) -> Option<ReadRequest> {
+    fn next_copy(&mut self, kept: &mut Kept, own: EntityKeys<'_>, from: usize) -> Option<ReadRequest> {
         self.asks = NextRead::Nothing;
         let sparse = self.schema.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
         for (number, _) in sparse {
@@ -106,7 +107,7 @@ impl ReadSet {
             };
             self.asks = NextRead::ForCopy(number);
             let (table, keys) = match key {
-                (None, key) => (None, KeyPair::of(own.0, &key)),
+                (None, key) => (None, KeyPair::of(own.partition, &key)),
                 (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
             };
             return Some(ReadRequest { table, keys, is_copy: true, head: None });
@@ -135,20 +136,20 @@ impl ReadSet {
                     key,
                     elsewhere: elsewhere.clone(),
                     found: None,
-                    has: Default::default(),
+                    has: KeyPair::default(),
                 }));
             }
         }
     }
 
     /// Returns the next place of a copy that has not been read.
-    fn next_backfill(&mut self, own: (&str, &str)) -> Option<ReadRequest> {
+    fn next_backfill(&mut self, own: EntityKeys<'_>) -> Option<ReadRequest> {
         let next = self.backfilling.iter().enumerate().find(|(_, backfilling)| backfilling.found.is_none());
         let (at, backfilling) = next?;
         self.asks = NextRead::ForBackfill(at);
         let (table, partition) = match &backfilling.elsewhere {
             Some((table, partition)) => (Some(*table), partition.as_str()),
-            None => (None, own.0),
+            None => (None, own.partition),
         };
         Some(ReadRequest { table, keys: KeyPair::of(partition, &backfilling.key), is_copy: true, head: None })
     }
@@ -157,7 +158,7 @@ impl ReadSet {
     pub(super) fn found_backfill(
         &mut self,
         at: usize,
-        own: (&str, &str),
+        own: EntityKeys<'_>,
         row: Option<(&RowView<'_>, Version)>,
     ) {
         self.asks = NextRead::Nothing;
@@ -169,8 +170,9 @@ impl ReadSet {
                     CopyState::Mine(version)
                 }
                 Some((view, _)) => {
-                    backfilling.has =
-                        unopened::source_of(schema, backfilling.index, view).unwrap_or_default();
+                    let source = unopened::source_of(schema, backfilling.index, view);
+                    backfilling.has = source
+                        .map_or_else(KeyPair::default, |(partition, row)| KeyPair::of(&partition, &row));
                     CopyState::Others
                 }
             });
@@ -178,18 +180,17 @@ impl ReadSet {
     }
 
     /// Returns the keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
-    #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(super) fn taken<'s>(
         &'s self,
-        own: Result<(&'s str, &'s str)>,
-    ) -> Option<((&'s str, &'s str), &'s (String, String))> {
+        own: Result<EntityKeys<'s>>,
+    ) -> Option<(EntityKeys<'s>, EntityKeys<'s>)> {
         let taken =
             self.backfilling.iter().find(|backfilling| backfilling.found == Some(CopyState::Others))?;
         let partition = match &taken.elsewhere {
             Some((_, partition)) => partition,
-            None => own.ok()?.0,
+            None => own.ok()?.partition,
         };
-        Some(((partition, &taken.key), &taken.has))
+        Some((EntityKeys::new(partition, &taken.key), taken.has.as_keys()))
     }
 
     /// Returns what was found in the place of a copy.
@@ -210,7 +211,7 @@ impl ReadSet {
         &mut self,
         index: usize,
         kept: Option<&mut Kept>,
-        own: (&str, &str),
+        own: EntityKeys<'_>,
         copy: Option<&RowView<'_>>,
     ) {
         self.asks = NextRead::Copies(index + 1);
@@ -271,7 +272,7 @@ pub(super) fn check_key(
     may_move: bool,
 ) -> Result<()> {
     let keys = schema::own_keys(schema, new)?;
-    let (partition, row) = keys.as_strs();
+    let EntityKeys { partition, row } = keys.as_keys();
     if partition == old_partition && (may_move || row == old_row) {
         return Ok(());
     }

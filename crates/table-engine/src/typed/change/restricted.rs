@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RestrictedTable, Rights, telemetry};
 use crate::handle::table::DynamicTable;
 use crate::messages::QueueOp;
+use crate::model::EntityKeys;
 use crate::plan::{Committed, Plan, PlanBuilder, Seals, Version};
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, KeyPair, Schema};
@@ -131,9 +132,9 @@ fn permit(table: &DynamicTable, attempt: &(dyn Attempt + '_)) -> Result<Option<K
         // What is of no entity takes nothing but what its messages do.
         return if rights == Rights::NONE { Ok(None) } else { Err(place(driver::no_table())) };
     };
-    let (partition, row) = keys.as_strs();
-    let checked = restricted.check(rights, keys.as_strs());
-    checked.map_err(|error| place(error).partition(partition).row(row))?;
+    let own = keys.as_keys();
+    let checked = restricted.check(rights, own);
+    checked.map_err(|error| place(error).partition(own.partition).row(own.row))?;
     Ok(Some(keys))
 }
 
@@ -141,7 +142,7 @@ fn permit(table: &DynamicTable, attempt: &(dyn Attempt + '_)) -> Result<Option<K
 #[cold]
 fn discreet(together: Together<'_>, keys: &[Option<KeyPair>], error: Error) -> Error {
     let is_own = |keys: &KeyPair| {
-        let (partition, row) = keys.as_strs();
+        let EntityKeys { partition, row } = keys.as_keys();
         // As errors show keys.
         let is_same = |shown: Option<&str>, key: &str| {
             shown.is_some_and(|shown| key.starts_with(shown.strip_suffix("...").unwrap_or(shown)))
@@ -166,7 +167,10 @@ fn discreet(together: Together<'_>, keys: &[Option<KeyPair>], error: Error) -> E
         None => told,
     };
     let told = match keys.get(of) {
-        Some(Some(keys)) => told.partition(keys.as_strs().0).row(keys.as_strs().1),
+        Some(Some(keys)) => {
+            let EntityKeys { partition, row } = keys.as_keys();
+            told.partition(partition).row(row)
+        }
         _ => told,
     };
     match error.index() {
@@ -188,10 +192,10 @@ impl Permitted<'_, '_> {
         table.check_time()?;
         match self.attempt.new_key()? {
             Some(keys) if is_on(Check::Moves) => {
-                let (partition, row) = keys.as_strs();
-                table.check(Rights::NONE, (partition, row)).map_err(|error| {
+                let keys = keys.as_keys();
+                table.check(Rights::NONE, keys).map_err(|error| {
                     let name = self.attempt.schema().map_or("", Schema::table);
-                    error.attempted("write to").table(name).partition(partition).row(row)
+                    error.attempted("write to").table(name).partition(keys.partition).row(keys.row)
                 })
             }
             _ => Ok(()),
@@ -313,7 +317,7 @@ impl Sources for Inside<'_> {
     }
 
     fn get(&self, held: &CopyReader, keys: &KeyPair) -> Result<Source> {
-        self.table.check_source(held.schema().table(), keys.as_strs())?;
+        self.table.check_source(held.schema().table(), keys.as_keys())?;
         self.sources.get(held, keys)
     }
 }

@@ -13,7 +13,7 @@ use super::entity_images::{ImagesOf, TypedImages};
 use super::{Change, Payload, values_of};
 use crate::DynamicEntity;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, IfMatch, Ticks, ValueRef};
+use crate::model::{ETag, EntityKeys, IfMatch, Ticks, ValueRef};
 use crate::plan::{
     Act, Cause, Condition, FoundTokens, Plan, PlanBuilder, Reach, Resealed, RowContent, RowKind, RowWrite,
     Seals, Version,
@@ -91,7 +91,7 @@ fn own(names: &Names, employee: &Employee) -> PackedRow {
 /// Gives an attempt the row that it needs, which must be this one.
 fn answer(attempt: &mut dyn Attempt, key: &str, row: Option<(&PackedRow, Version)>) {
     let need = attempt.next_read().unwrap().unwrap();
-    assert_eq!(need.keys.as_strs(), ("Sales", key));
+    assert_eq!(need.keys.as_keys(), EntityKeys::new("Sales", key));
     match row {
         Some((row, version)) => attempt.on_row(Some((&row.view().unwrap(), version))).unwrap(),
         None => attempt.on_row(None).unwrap(),
@@ -145,7 +145,7 @@ fn each_step_may_run_on_another_thread() {
             })
             .join()
             .unwrap();
-        assert_eq!(need.keys.as_strs(), ("Sales", "empid_000007"));
+        assert_eq!(need.keys.as_keys(), EntityKeys::new("Sales", "empid_000007"));
         let mut attempt = scope
             .spawn(|| {
                 attempt.on_row(Some((&row.view().unwrap(), FIRST))).unwrap();
@@ -389,7 +389,7 @@ mod unopened {
             answer(&mut attempt, "patient_007", Some((&row, FIRST)));
             for (key, found) in [("age_090_007", age), ("bed_002_007", bed)] {
                 let asked = attempt.next_read().unwrap().unwrap();
-                assert_eq!((asked.keys.as_strs(), asked.is_copy), (("Sales", key), true));
+                assert_eq!((asked.keys.as_keys(), asked.is_copy), (EntityKeys::new("Sales", key), true));
                 let view = found.map(|found| found.view().unwrap());
                 attempt.on_row(view.as_ref().map(|view| (view, SECOND))).unwrap();
                 attempt.release(asked);

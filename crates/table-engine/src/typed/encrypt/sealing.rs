@@ -1,7 +1,7 @@
 //! Encrypted fields of a change: the planner sees them as they are stored, sealed.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Value, ValueRef};
+use crate::model::{EntityKeys, Value, ValueRef};
 use crate::plan::{FieldToken, Seals, Values};
 use crate::schema::{self, Blind, Field, PropertyValue, Schema, TOKEN_BYTES};
 use crate::sealing::looks_sealed;
@@ -48,7 +48,7 @@ pub(crate) fn seal<'v>(
     let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
     if let Some(new) = new {
         let key = schema::own_keys(schema, new)?;
-        let (partition, row) = key.as_strs();
+        let EntityKeys { partition, row } = key.as_keys();
         // In another row the same value must be sealed anew.
         let same_row = match &old {
             Some((old, stored)) if schema::own_keys(schema, &**old)? == key => Some((&**old, *stored)),
@@ -83,7 +83,7 @@ pub(crate) fn seal<'v>(
                 // The copies lie where the stored token says, whatever key is current.
                 let key = schema::own_keys(schema, old)?;
                 let field = BlindField { at, field, blind };
-                let token = field.token(sealer, key.as_strs().0, stored.token(at), value)?;
+                let token = field.token(sealer, key.as_keys().partition, stored.token(at), value)?;
                 old.push_token(token);
             }
             old.set_stored(at, stored.value(at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
@@ -122,7 +122,7 @@ impl BlindField {
 /// tokens anew of those that have any.
 pub(crate) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &dyn Seals) -> Result<()> {
     let key = schema::own_keys(schema, values)?;
-    let (partition, row) = key.as_strs();
+    let EntityKeys { partition, row } = key.as_keys();
     for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {
         let Some(stored) = value_of(values, at) else { continue };
         // Where nothing may be plain, what is has been put there: it is not to be passed off as what was sealed.

@@ -4,7 +4,7 @@
 //! of the user's type is made of the row, so nothing else of it changes.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Value, ValueRef};
+use crate::model::{EntityKeys, Value, ValueRef};
 use crate::plan::{FieldToken, Values};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Format, KeyPair, Part, PropertyValue, Schema, Template};
@@ -68,7 +68,12 @@ fn is_in_key(schema: &Schema, field: usize) -> bool {
 
 /// Returns whether a row that was found under the key of a copy in an index is one of the entity that has this row key, and
 /// not of another.
-pub(crate) fn is_copy(schema: &'static Schema, index: usize, own: (&str, &str), copy: &RowView<'_>) -> bool {
+pub(crate) fn is_copy(
+    schema: &'static Schema,
+    index: usize,
+    own: EntityKeys<'_>,
+    copy: &RowView<'_>,
+) -> bool {
     // A row that does not say which entity it is a copy of is not removed.
     let Some(found) = schema.indexes.get(index) else { return false };
     if path::check_kind_name(copy, found.kind).is_err() {
@@ -78,9 +83,9 @@ pub(crate) fn is_copy(schema: &'static Schema, index: usize, own: (&str, &str), 
         if found.is_elsewhere() {
             return source.own_keys();
         }
-        Ok(KeyPair::of(own.0, &source.own_row_key()?))
+        Ok(KeyPair::of(own.partition, &source.own_row_key()?))
     });
-    says.is_ok_and(|keys| keys.as_strs() == own)
+    says.is_ok_and(|keys| keys.as_keys() == own)
 }
 
 /// Returns the keys of the entity of which the row is a copy in an index, if it is one and says so.
@@ -94,7 +99,7 @@ pub(crate) fn source_of(
     let source = Source::new(schema, &index.place, copy).ok()?;
     if index.is_elsewhere() {
         let keys = source.own_keys().ok()?;
-        let (partition, row) = keys.as_strs();
+        let EntityKeys { partition, row } = keys.as_keys();
         return Some((partition.to_owned(), row.to_owned()));
     }
     Some((copy.partition_key().into_owned(), source.own_row_key().ok()?))

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Result;
-use crate::model::{Value, ValueRef};
+use crate::model::{EntityKeys, Value, ValueRef};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{KeyPair, Schema};
@@ -119,7 +119,7 @@ impl Dependent {
 }
 
 fn again<H: Entity>(keys: &KeyPair) -> Box<dyn Attempt> {
-    let (partition, row) = keys.as_strs();
+    let EntityKeys { partition, row } = keys.as_keys();
     Box::new(EntityAttempt::new(
         Key::<H>::stored(partition, row),
         Change::Update,

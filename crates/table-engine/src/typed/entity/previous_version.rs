@@ -7,6 +7,7 @@ use super::path::of_kin;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::PreviousRows;
+use crate::model::EntityKeys;
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{self, Kinship, Schema};
@@ -120,10 +121,10 @@ fn check_key(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -
     else {
         return Ok(());
     };
-    if keys.as_strs() == (&*partition, &*row) || !schema.keeps_keys_since(previous.version) {
+    if keys.as_keys() == EntityKeys::new(&partition, &row) || !schema.keeps_keys_since(previous.version) {
         return Ok(());
     }
-    let (partition, row) = keys.as_strs();
+    let EntityKeys { partition, row } = keys.as_keys();
     let why = format!(
         "it would be partition `{}`, row `{}`, and an entity whose key has the same template as before keeps its key",
         partition.escape_debug(),

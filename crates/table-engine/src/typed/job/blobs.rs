@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::{CopyReport, NO_BLOB};
+use super::shared_rows::RowKey;
 use super::verify_copies::{At, Wrong};
 use crate::contents::{BlobId, reference};
 use crate::error::Result;
@@ -14,7 +15,7 @@ use crate::typed::entity::source::Source;
 
 /// The entities to be mended, by their keys.
 #[derive(Default)]
-pub(super) struct Blobless(BTreeMap<(String, String), Fields>);
+pub(super) struct Blobless(BTreeMap<RowKey, Fields>);
 
 /// Fields of an entity that refer to no blob of the store.
 struct Fields {
@@ -31,7 +32,7 @@ impl Blobless {
 
     /// Returns whether the entity of these keys is among them.
     #[inline]
-    pub(super) fn has(&self, keys: &(String, String)) -> bool {
+    pub(super) fn has(&self, keys: &RowKey) -> bool {
         self.0.contains_key(keys)
     }
 

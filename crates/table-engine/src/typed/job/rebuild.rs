@@ -7,7 +7,7 @@ use super::{Job, Step, StepOutcome, Work, purge, verify_copies};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Position, Transition};
 use crate::handle::table::DynamicTable;
-use crate::model::Ticks;
+use crate::model::{EntityKeys, Ticks};
 use crate::plan::Epoch;
 use crate::schema::{Blocked, IndexEvent, IndexState, IndexStates, KindState, Schema};
 use crate::typed::change::driver::Together;
@@ -186,8 +186,8 @@ impl Rebuild {
                 Err(error) => return Err(error),
             }
             if let Some((key, has)) = attempt.taken() {
-                let key = (key.0.to_owned(), key.1.to_owned());
-                let blocked = Blocked { key, has: has.clone(), wants: (partition, row) };
+                let owned = |keys: EntityKeys<'_>| (keys.partition.to_owned(), keys.row.to_owned());
+                let blocked = Blocked { key: owned(key), has: owned(has), wants: (partition, row) };
                 if super::is_still_at(table, &self.name(), at)? {
                     self.transit(table, index_states.epoch, IndexEvent::Block(blocked), Some(at))?;
                 }

@@ -15,6 +15,7 @@ use crate::error::{ErrorKind, Result};
 use crate::executor::{JobRecord, Loader};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::plan::{
     Act, Addition, Amounts, Cause, Condition, Epoch, Group, Listing, Plan, RowKind, RowWrite, Version,
     ids_of, with_blob,
@@ -77,7 +78,7 @@ impl Expected {
 
     /// Returns whether an entity lacks a part.
     fn is_half(&self, keys: &KeyPair) -> bool {
-        let (partition, row) = keys.as_strs();
+        let EntityKeys { partition, row } = keys.as_keys();
         !self.halves.is_empty() && self.halves.contains(&(partition.into(), row.into()))
     }
 }
@@ -237,7 +238,7 @@ impl<'a> Found<'a> {
 
     /// Returns whether propagation has still to add the id of an entity, or to remove it. It is not wrong until then.
     fn follows(&self, keys: &KeyPair) -> Result<bool> {
-        Ok(self.of.is_eventual() && self.snapshot.follows(self.table, keys.as_strs())?)
+        Ok(self.of.is_eventual() && self.snapshot.follows(self.table, keys.as_keys())?)
     }
 
     /// Adds the ids that a list lacks.
@@ -258,7 +259,7 @@ impl<'a> Found<'a> {
             if self.follows(&keys)? {
                 return Ok(());
             }
-            let (partition, row) = keys.as_strs();
+            let EntityKeys { partition, row } = keys.as_keys();
             let found = self.snapshot.view(self.table, partition, row)?;
             let version = found.map(|view| version_of(&view, self.snapshot.state()));
             entity = Some((keys, version));
@@ -305,7 +306,7 @@ impl RepairLists {
             ..Group::new(partition, Vec::new())
         }];
         for (keys, version) in some.iter().filter_map(|(_, wrong)| wrong.entity.as_ref()) {
-            let (of_entity, row) = keys.as_strs();
+            let EntityKeys { partition: of_entity, row } = keys.as_keys();
             let condition = version.map_or(Condition::Absent, Condition::Is);
             let stays = RowWrite { key: row, condition, act: Act::Keep, kind: None, of: 0 };
             match groups.iter_mut().find(|group| group.table == 0 && group.partition == of_entity) {

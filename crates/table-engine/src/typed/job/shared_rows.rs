@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::executor::JobRecord;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::plan::{EntityRows, Epoch, RowContent};
 use crate::query::Query;
 use crate::row::view::RowView;
@@ -94,7 +95,10 @@ pub(super) fn each_of(
 ) -> Result<()> {
     let values = kind.values(own)?;
     let (partition, row) = own.keys();
-    let rows = EntityRows::of(kind.schema(), &values, Some((&partition, &row)), None, &|at| at == index)?;
+    let rows =
+        EntityRows::of(kind.schema(), &values, Some(EntityKeys::new(&partition, &row)), None, &|at| {
+            at == index
+        })?;
     for (_, shared) in rows.of_indexes() {
         let (_, partition) = rows.place_of(shared);
         take((partition.to_owned(), rows.key(shared).to_owned()), &shared.content)?;

@@ -13,7 +13,7 @@ use crate::copies::{
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::plan::{Act, Condition, EntityRow, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::row::version::version_of;
 use crate::row::view::RowView;
@@ -137,7 +137,7 @@ impl At<'_> {
                 // Propagation removes it later.
                 if schema.is_eventual(number)
                     && let Some((partition, row)) = &found.owner
-                    && self.snapshot.follows(self.table, (partition, row))?
+                    && self.snapshot.follows(self.table, EntityKeys::new(partition, row))?
                 {
                     return Ok(());
                 }
@@ -207,7 +207,9 @@ impl At<'_> {
         let entity = || (partition.clone().into_owned(), row.clone().into_owned());
         compare_copies(known, own, &mut |copy, found| {
             // Propagation writes it later.
-            if schema.is_eventual(copy.index) && self.snapshot.follows(self.table, (&partition, &row))? {
+            if schema.is_eventual(copy.index)
+                && self.snapshot.follows(self.table, EntityKeys::new(&partition, &row))?
+            {
                 return Ok(());
             }
             let what = if found.is_none() { MISSING } else { STALE };
@@ -270,7 +272,7 @@ impl OfKind<'_> {
                 && entity.as_ref().is_none_or(|entity| entity.has_row(index))
         };
         let (partition, row) = own.keys();
-        read(&EntityRows::of(schema, &values, Some((&partition, &row)), None, &has_row)?)
+        read(&EntityRows::of(schema, &values, Some(EntityKeys::new(&partition, &row)), None, &has_row)?)
     }
 }
 

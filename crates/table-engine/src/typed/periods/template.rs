@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::PeriodsShared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, OneSnapshotForEachThread, Read, TableExec, Take};
+use crate::model::EntityKeys;
 use crate::schema::{IndexMask, Schema};
 
 pub(super) struct Template(pub(super) Arc<PeriodsShared>);
@@ -25,11 +26,11 @@ impl TableExec for Template {
         0
     }
 
-    fn get(&self, _: (&str, &str), _: Read<'_>) -> Result<bool> {
+    fn get(&self, _: EntityKeys<'_>, _: Read<'_>) -> Result<bool> {
         Err(no_table())
     }
 
-    fn view(&self, _: (&str, &str), _: Take<'_>) -> Result<bool> {
+    fn view(&self, _: EntityKeys<'_>, _: Take<'_>) -> Result<bool> {
         Err(no_table())
     }
 

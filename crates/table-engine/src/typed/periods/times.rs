@@ -4,7 +4,7 @@ use std::ops::{Bound, RangeBounds};
 
 use super::Periods;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Ticks;
+use crate::model::{EntityKeys, Ticks};
 use crate::typed::entity::InPeriods;
 use crate::typed::entity::path::Path;
 use crate::typed::read::key::Lookup;
@@ -76,7 +76,7 @@ pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> 
 impl<E: InPeriods> Periods<E> {
     /// Returns the beginning of the period of the entity that this is the key of.
     pub(crate) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
-        let (partition, row) = key.keys()?;
+        let EntityKeys { partition, row } = key.keys()?;
         let place = <L::Path as Path>::KEYS.place();
         let time = crate::schema::Schema::time_in(place, self.known.tables, partition, row);
         time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(partition, row))

@@ -184,7 +184,7 @@ impl Step<'_> {
             last = Some(view.keys().1.into_owned());
             let Some(keys) = dependent.own_keys(&view, way.index)? else { continue };
             let is_known =
-                |change: &Change| is_one(change.schema, schema) && change.keys.as_strs() == keys.as_strs();
+                |change: &Change| is_one(change.schema, schema) && change.keys.as_keys() == keys.as_keys();
             if !found.changes.iter().any(is_known) {
                 found.changes.push(Change { attempt: dependent.again(&keys), table: number, schema, keys });
             }
@@ -218,7 +218,7 @@ struct Following<'k> {
 
 impl Sources for Following<'_> {
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool {
-        is_one(schema, self.schema) && keys.as_strs() == self.keys.as_strs()
+        is_one(schema, self.schema) && keys.as_keys() == self.keys.as_keys()
     }
 
     fn are_asked(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Loader, Propagator, Remaining};
 use crate::handle::table::DynamicTable;
 use crate::handle::tables::Tables;
-use crate::model::Value;
+use crate::model::{EntityKeys, Value};
 use crate::outbox::{CopyKey, OutboxEntry};
 use crate::plan::{
     Act, Cause, Condition, Content, EntityRows, Epoch, Listing, OutboxOp, Plan, RowKind, RowWrite, Values,
@@ -188,14 +188,14 @@ impl KindPropagator {
         entry: &OutboxEntry,
         loader: &mut dyn Loader,
     ) -> Result<()> {
-        let (schema, own) = (self.schema, (entry.source.partition.as_str(), entry.source.row.as_str()));
+        let (schema, own) = (self.schema, EntityKeys::new(&entry.source.partition, &entry.source.row));
         if table.exec().id() != entry.source.table {
             let because = "the entity's table was dropped and created anew";
             return Err(Error::new(ErrorKind::ConditionNotMet).because(because));
         }
         let found = if schema.is_wide() {
             let snapshot = table.snapshot()?;
-            let head = snapshot.view(table, own.0, own.1)?;
+            let head = snapshot.view(table, own.partition, own.row)?;
             let found = head.map(|head| {
                 let whole = wide::joined(&snapshot, table, schema, head, &|_| true)?;
                 wide::check_whole(&whole, schema)?;
@@ -203,7 +203,7 @@ impl KindPropagator {
             });
             found.transpose()?
         } else {
-            table.get_in_state(own.0, own.1, |view, state| self.find(view, state))?
+            table.get_in_state(own.partition, own.row, |view, state| self.find(view, state))?
         };
         let is_wanted = |number: usize| {
             schema.indexes.get(number).is_some_and(|index| {
@@ -219,9 +219,9 @@ impl KindPropagator {
             .transpose()?;
         let kind = |cause| Some(RowKind { schema, cause });
         let condition = found.as_ref().map_or(Condition::StillAbsent, |found| Condition::Is(found.version));
-        let keep = RowWrite { key: own.1, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
+        let keep = RowWrite { key: own.row, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
         let mut places = Places::default();
-        places.put(Place { table: 0, partition: own.0 }, keep);
+        places.put(Place { table: 0, partition: own.partition }, keep);
         for row in rows.iter().flat_map(|rows| &rows.rows).filter(|row| row.is_elsewhere()) {
             let Some((rows, found)) = rows.as_ref().zip(found.as_ref()) else { continue };
             let (name, partition) = rows.place_of(row);
@@ -299,7 +299,7 @@ impl KindPropagator {
         table: &DynamicTable,
         partition: &str,
         row: &str,
-        own: (&str, &str),
+        own: EntityKeys<'_>,
     ) -> Result<Option<(Version, usize)>> {
         let found = table.get_in_state(partition, row, |view, state| {
             let kind = view.kind()?;

@@ -18,7 +18,7 @@ use crate::executor::{
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::{Ticks, Value};
+use crate::model::{EntityKeys, Ticks, Value};
 use crate::query::{self, Continuation, Explain, PageBudget, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
@@ -168,9 +168,11 @@ impl PeriodScan {
         let cursors_of = move |snapshot: &dyn crate::executor::ReadSnapshot, asked: &PeriodQuery| match &last
         {
             None => snapshot.cursors(asked.table.exec(), &asked.scan_ranges),
-            Some((partition, row)) => {
-                snapshot.cursors_after(asked.table.exec(), &asked.scan_ranges, (partition, row))
-            }
+            Some((partition, row)) => snapshot.cursors_after(
+                asked.table.exec(),
+                &asked.scan_ranges,
+                EntityKeys::new(partition, row),
+            ),
         };
         let cursors: Vec<Box<dyn RowCursor>> = if follow {
             let mut left = asked.into_iter();

@@ -8,7 +8,7 @@ use super::key::{Arguments, KeyResult, print_values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::plaintext::Plaintext;
 use crate::plan;
 use crate::query::{KeyProperties, StoredRow, are_equal};
@@ -62,7 +62,7 @@ impl BlindKey {
     ) -> Result<bool> {
         let located = |error: Error| error.attempted("read from").table(table.name());
         for keys in self.candidates(table).map_err(located)? {
-            let (partition, row) = keys.as_strs();
+            let EntityKeys { partition, row } = keys.as_keys();
             let Some(view) = snapshot.view(table, partition, row)? else { continue };
             let mut found = || {
                 check_kind(&view, self.path.tag())?;
@@ -88,7 +88,7 @@ impl BlindKey {
         for part in self.blind_parts() {
             let Some((field, blind)) = self.path.blind(part.field) else { continue };
             let Some(value) = arguments.given(part.field) else { return Ok(Vec::new()) };
-            let mut tokens = table.live_tokens(printed.as_strs().0, field, blind, value)?;
+            let mut tokens = table.live_tokens(printed.as_keys().partition, field, blind, value)?;
             look_in_order(table, &mut tokens);
             let texts: Vec<String> = tokens.iter().map(token_text).collect();
             choices = combined(&choices, |choice| {

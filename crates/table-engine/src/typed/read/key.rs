@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use super::blind::BlindKey;
 use super::point::Sought;
 use crate::error::Result;
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{
@@ -238,7 +238,7 @@ impl<E> Key<E> {
 
     /// Returns the partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        key_pair(&self.keys)
+        as_keys(&self.keys).map(EntityKeys::into_pair)
     }
 }
 
@@ -311,7 +311,7 @@ impl Keys {
 
     fn sought(&self) -> Sought<'_> {
         match self {
-            Self::Printed(keys) => Sought::Printed(key_pair(keys)),
+            Self::Printed(keys) => Sought::Printed(as_keys(keys)),
             Self::Blind(key) => Sought::Blind(key),
         }
     }
@@ -323,9 +323,9 @@ fn own_keys(schema: &'static Schema, values: Result<Values<'_>>) -> Result<KeyPa
 }
 
 /// Returns the partition key and the row key, unless they are of a value that no key can hold.
-fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
+fn as_keys(keys: &Result<KeyPair>) -> Result<EntityKeys<'_>> {
     match keys {
-        Ok(keys) => Ok(keys.as_strs()),
+        Ok(keys) => Ok(keys.as_keys()),
         Err(error) => Err(error.again()),
     }
 }
@@ -345,7 +345,7 @@ impl<P: Path> IndexKey<P> {
 impl<P> IndexKey<P> {
     /// Returns the partition key and the row key of the copy. An error if a token stands in it.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        self.keys.sought().keys()
+        self.keys.sought().keys().map(EntityKeys::into_pair)
     }
 }
 
@@ -368,7 +368,7 @@ pub trait Lookup<E: Entity>: sealed::Sealed {
     fn sought(&self) -> Sought<'_>;
 
     #[doc(hidden)]
-    fn keys(&self) -> Result<(&str, &str)> {
+    fn keys(&self) -> Result<EntityKeys<'_>> {
         self.sought().keys()
     }
 
@@ -407,7 +407,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
     #[expect(private_interfaces, reason = "only this crate implements it")]
     #[cfg_attr(debug_assertions, inline(always))]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(key_pair(&self.keys))
+        Sought::Printed(as_keys(&self.keys))
     }
 
     #[cfg_attr(debug_assertions, inline(always))]

@@ -11,7 +11,7 @@ use super::origin::AnyOrigin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::ValueRef;
+use crate::model::{EntityKeys, ValueRef};
 use crate::plan::{damaged_list, ids_of, with_blob};
 use crate::query::{Explain, Query};
 use crate::row::view::RowView;
@@ -45,7 +45,7 @@ impl<E> ListKey<E> {
     /// Returns the partition key and the row key of the list.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {
-            Ok(keys) => Ok(keys.as_strs()),
+            Ok(keys) => Ok(keys.as_keys().into_pair()),
             Err(error) => Err(error.again()),
         }
     }
@@ -157,7 +157,7 @@ impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> ListEntities<E, SnapshotHandle
     /// Returns the keys of the entities, in the order of their ids. Nothing more is read for them.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<E>> + use<'_, E, SnapshotHandle> {
         self.keys.iter().map(|keys| {
-            let (partition, row) = keys.as_strs();
+            let EntityKeys { partition, row } = keys.as_keys();
             Key::verbatim(partition, row)
         })
     }
@@ -217,7 +217,7 @@ impl<E: Entity, SnapshotHandle: Borrow<Snapshot>, List: Borrow<ListEntities<E, S
     fn next(&mut self) -> Option<Self::Item> {
         let list = self.list.borrow();
         loop {
-            let (partition, row) = list.keys.get(self.next)?.as_strs();
+            let EntityKeys { partition, row } = list.keys.get(self.next)?.as_keys();
             self.next += 1;
             let found = list.entity(&Key::verbatim(partition, row)).transpose();
             if found.is_some() {
@@ -327,8 +327,8 @@ impl ListOfIds<'_> {
 }
 
 /// Returns the id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
-pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
-    let own = schema.place().values_in(own.0, own.1)?;
+pub(crate) fn id_on(list: List, schema: &Schema, own: EntityKeys<'_>) -> Option<String> {
+    let own = schema.place().values_in(own.partition, own.row)?;
     list.id(&ListKeyValues { shared: &[], own }).ok().flatten()
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::Value;
+use crate::model::{EntityKeys, Value};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, KeyPair, KeyValues, Kinship, Place, PropertyValue, Schema, ValueError};
@@ -21,7 +21,7 @@ pub(crate) fn look_again(
     own: &'static PathKeys,
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,
-    keys: (&str, &str),
+    keys: EntityKeys<'_>,
     read: &mut ReadRow<'_>,
 ) -> Result<()> {
     let schema = own.schema();
@@ -36,14 +36,14 @@ pub(crate) fn look_again(
         }
     };
     let checked = snapshot.check_rows(table, schema);
-    if let Some(row) = snapshot.view(table, keys.0, keys.1)? {
+    if let Some(row) = snapshot.view(table, keys.partition, keys.row)? {
         return read(&row);
     }
     match checked {
         Err(error) if error.kind() == ErrorKind::MigrationPending => {
             let Some(places) = places_of(schema, keys) else { return Err(error) };
             for place in &places {
-                let (partition, row) = place.as_strs();
+                let EntityKeys { partition, row } = place.as_keys();
                 let Some(found) = snapshot.view(table, partition, row)? else { continue };
                 if becomes(own, &found, keys)? {
                     return read(&found);
@@ -56,7 +56,7 @@ pub(crate) fn look_again(
 }
 
 /// Returns whether a row is of a previous version, and what it becomes has this key.
-fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
+fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: EntityKeys<'_>) -> Result<bool> {
     let (Some(previous), Some(kind), schema) = (own.previous(), row.kind()?, own.schema()) else {
         return Ok(false);
     };
@@ -65,7 +65,7 @@ fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Res
     }
     let mut has_key = false;
     let mut take = |values: &Values<'_>| {
-        has_key = schema::own_keys(schema, values)?.as_strs() == keys;
+        has_key = schema::own_keys(schema, values)?.as_keys() == keys;
         Ok(())
     };
     (previous.convert)(row, &mut take)?;
@@ -74,10 +74,10 @@ fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Res
 
 /// Returns where the entity of this key would lie in each previous version; `None` if that does not follow from the key for
 /// one of them.
-fn places_of(schema: &'static Schema, keys: (&str, &str)) -> Option<Vec<KeyPair>> {
+fn places_of(schema: &'static Schema, keys: EntityKeys<'_>) -> Option<Vec<KeyPair>> {
     let mut known = Vec::new();
     let place = schema.place();
-    for (template, key) in [(&place.partition, keys.0), (&place.row, keys.1)] {
+    for (template, key) in [(&place.partition, keys.partition), (&place.row, keys.row)] {
         let mut found = |field: usize, value: PropertyValue<'_>| {
             let property = schema.fields.get(field).map(|field| field.property);
             known.extend(property.zip(value.into_value()));

@@ -22,6 +22,7 @@ use self::view::View;
 use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::typed::entity::path::{Path, PathKeys, check_kind, check_own, of_kin};
@@ -283,7 +284,8 @@ pub(crate) fn get<E: Entity, L: Lookup<E>>(
         let is_found = blind.find_in(snapshot, table, &mut read)?;
         return Ok(found.filter(|_| is_found));
     }
-    let (partition, row) = key.keys()?;
+    let keys = key.keys()?;
+    let EntityKeys { partition, row } = keys;
     let found = snapshot.view(table, partition, row)?;
     let found = found.map(|view| L::read(&whole::<L::Path>(snapshot, table, view)?));
     let found = found.transpose().map_err(located(table, partition, row))?;
@@ -295,7 +297,7 @@ pub(crate) fn get<E: Entity, L: Lookup<E>>(
         found = Some(L::read(view)?);
         Ok(())
     };
-    let looked = missed::look_again(L::Path::KEYS, table, Some(snapshot), (partition, row), &mut read);
+    let looked = missed::look_again(L::Path::KEYS, table, Some(snapshot), keys, &mut read);
     looked.map_err(located(table, partition, row))?;
     Ok(found)
 }
@@ -412,7 +414,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         projection::read::<L::Path, S>(view)
     };
     if const { L::Path::INDEX.is_none() && E::SCHEMA.is_wide() } {
-        let (now, (partition, row)) = (table.snapshot()?, key.keys()?);
+        let (now, EntityKeys { partition, row }) = (table.snapshot()?, key.keys()?);
         let snapshot = snapshot.unwrap_or(&now);
         check_index::<L::Path>(snapshot, table)?;
         snapshot.check_rows(table, E::SCHEMA)?;
@@ -449,7 +451,7 @@ fn get_as_by<E: Entity, L: Lookup<E>, S>(
         (Some(blind), Some(snapshot)) => blind.find_in(snapshot, table, &mut keep)?,
         (Some(blind), None) => blind.find(table, &mut keep)?,
         (None, Some(snapshot)) => {
-            let (partition, row) = key.keys()?;
+            let EntityKeys { partition, row } = key.keys()?;
             let view = snapshot.view(table, partition, row)?;
             view.map_or(Ok(()), |view| keep(&view))?;
             true
@@ -460,13 +462,13 @@ fn get_as_by<E: Entity, L: Lookup<E>, S>(
         }
     };
     if found.is_none() && const { L::Path::INDEX.is_none() } {
-        let (partition, row) = key.keys()?;
+        let keys = key.keys()?;
         let mut keep = |view: &RowView<'_>| {
             found = Some(read(view)?);
             Ok(())
         };
-        let looked = missed::look_again(L::Path::KEYS, table, snapshot, (partition, row), &mut keep);
-        looked.map_err(located(table, partition, row))?;
+        let looked = missed::look_again(L::Path::KEYS, table, snapshot, keys, &mut keep);
+        looked.map_err(located(table, keys.partition, keys.row))?;
     }
     Ok(found.filter(|_| is_found))
 }

@@ -9,6 +9,7 @@ use super::missed::look_again;
 use super::while_ready;
 use crate::error::{ErrorKind, Result};
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::row::view::RowView;
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::{Path, PathKeys};
@@ -16,14 +17,14 @@ use crate::typed::entity::path::{Path, PathKeys};
 /// The key that a row is looked for by.
 #[derive(Debug)]
 pub(crate) enum Sought<'k> {
-    Printed(Result<(&'k str, &'k str)>),
+    Printed(Result<EntityKeys<'k>>),
     /// Only a table can print it.
     Blind(&'k BlindKey),
 }
 
 impl<'k> Sought<'k> {
     /// Returns the partition key and the row key.
-    pub(crate) fn keys(&self) -> Result<(&'k str, &'k str)> {
+    pub(crate) fn keys(&self) -> Result<EntityKeys<'k>> {
         match self {
             Self::Printed(Ok(keys)) => Ok(*keys),
             Self::Printed(Err(error)) => Err(error.again()),
@@ -85,8 +86,8 @@ fn find(
 
 /// Gives `read` the row of these keys as it is now. It is read again if it was sealed anew meanwhile, and the key of what was
 /// read is destroyed.
-pub(super) fn read_row(table: &DynamicTable, keys: (&str, &str), read: &mut ReadRow<'_>) -> Result<()> {
-    let (partition, row) = keys;
+pub(super) fn read_row(table: &DynamicTable, keys: EntityKeys<'_>, read: &mut ReadRow<'_>) -> Result<()> {
+    let EntityKeys { partition, row } = keys;
     match table.read_row(partition, row, &mut |view, _| read(view)) {
         Err(error) if error.kind() == ErrorKind::KeySuperseded => {
             table.read_row(partition, row, &mut |view, _| read(view))?;
@@ -107,7 +108,7 @@ fn find_once(
         Sought::Blind(blind) => return blind.find(there, read),
         Sought::Printed(keys) => keys,
     };
-    let (partition, row) = match keys {
+    let keys = match keys {
         Ok(keys) => *keys,
         Err(error) => return Err(error.again()),
     };
@@ -117,9 +118,10 @@ fn find_once(
         is_read.set(true);
         Ok(())
     };
-    read_row(there, (partition, row), &mut seen)?;
+    read_row(there, keys, &mut seen)?;
     if !is_read.get() && path.is_own() {
-        let looked = look_again(path, table, None, (partition, row), &mut seen);
+        let looked = look_again(path, table, None, keys, &mut seen);
+        let EntityKeys { partition, row } = keys;
         looked.map_err(|e| e.attempted("read from").table(table.name()).partition(partition).row(row))?;
     }
     Ok(is_read.get())

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+use crate::model::EntityKeys;
 use crate::plan::{EntityRow, EntityRows};
 use crate::query::Query;
 use crate::row::view::RowView;
@@ -113,18 +114,18 @@ impl<P: Path> ReadAs<P> for Entities {
         } else {
             KeyPair::of(&view.partition_key(), &source.own_row_key()?)
         };
-        let (partition, row) = keys.as_strs();
+        let keys = keys.as_keys();
         let table = table.member(P::KEYS.schema().table());
-        match snapshot.view(table, partition, row)? {
+        match snapshot.view(table, keys.partition, keys.row)? {
             Some(own) => {
                 path::check_own(&own, P::Entity::SCHEMA)?;
                 let own = wide::whole::<P::Entity>(snapshot, table, own)?;
                 let entity = path::read_stored(&own)?;
-                let belongs = !const { is_eventual::<P>() } || belongs::<P>(&entity, (partition, row), view)?;
+                let belongs = !const { is_eventual::<P>() } || belongs::<P>(&entity, keys, view)?;
                 Ok(belongs.then_some(entity))
             }
             None if const { is_eventual::<P>() } => Ok(None),
-            None => Err(orphan(view, partition, row)),
+            None => Err(orphan(view, keys.partition, keys.row)),
         }
     }
 }
@@ -144,7 +145,7 @@ const fn is_eventual<P: Path>() -> bool {
 }
 
 /// Returns whether an entity has a copy where this row lies.
-fn belongs<P: Path>(entity: &P::Entity, own: (&str, &str), view: &RowView<'_>) -> Result<bool> {
+fn belongs<P: Path>(entity: &P::Entity, own: EntityKeys<'_>, view: &RowView<'_>) -> Result<bool> {
     let values = values_of(entity)?;
     let is_it = |index| P::INDEX == Some(index) && entity.has_row(index);
     let rows = EntityRows::of(P::Entity::SCHEMA, &values, Some(own), None, &is_it)?;

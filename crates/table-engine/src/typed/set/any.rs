@@ -106,13 +106,14 @@ impl<Set: EntitySet> SetTable<Set> {
             #[cfg(feature = "access")]
             if let Some(restricted) = self.table.exec().restricted() {
                 use crate::executor::Rights;
+                use crate::model::EntityKeys;
                 // Which kind the entity is of is read before its change is made, which says what that takes.
                 let rights = match what {
                     What::Merge(_) => Rights::READ.and(Rights::UPDATE),
                     What::Delete(_) => Rights::READ.and(Rights::DELETE),
                     What::Check | What::Insert | What::Put => Rights::NONE,
                 };
-                restricted.check(rights, (partition, row))?;
+                restricted.check(rights, EntityKeys::new(partition, row))?;
             }
             let stored = match what {
                 What::Merge(_) | What::Delete(_) => self.table.get_by(partition, row, |view| {

@@ -13,7 +13,7 @@ pub use query::{SetQuery, SetRows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::DynamicEntity;
+use crate::model::{DynamicEntity, EntityKeys};
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::{self, Schema};
@@ -242,7 +242,7 @@ impl<Set: EntitySet> SetTable<Set> {
             found = Some(read(view)?);
             Ok(())
         };
-        look_again(OwnRows::<E>::KEYS, &self.table, None, (partition, row), &mut keep)?;
+        look_again(OwnRows::<E>::KEYS, &self.table, None, EntityKeys::new(partition, row), &mut keep)?;
         Ok(found)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use table_engine::crypt::row_digest::{self, Binding};
 use table_engine::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use table_engine::error::Result;
-use table_engine::model::{Value, ValueRef};
+use table_engine::model::{EntityKeys, Value, ValueRef};
 use table_engine::plaintext::Plaintext;
 use table_engine::row::DIGEST;
 use table_engine::row::vault::{Authenticator, Vault};
@@ -21,8 +21,8 @@ pub(crate) struct TableVault {
 }
 
 impl Vault for TableVault {
-    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext> {
-        let cell = Cell::new(table, keys.0, keys.1, property)?;
+    fn open(&self, table: u32, keys: EntityKeys<'_>, property: &str, sealed: &[u8]) -> Result<Plaintext> {
+        let cell = Cell::new(table, keys.partition, keys.row, property)?;
         self.keys.open(&cell, sealed).map(Secret::new)
     }
 
@@ -30,19 +30,14 @@ impl Vault for TableVault {
         self.keys.generation()
     }
 
-    fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
-        let (partition, row) = keys;
-        Ok(row_digest::of_row(
-            self.keys.authenticator()?,
-            &self.binding,
-            (partition, row),
-            properties.into_iter(),
-        ))
+    fn sign(&self, keys: EntityKeys<'_>, properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
+        let authenticator = self.keys.authenticator()?;
+        Ok(row_digest::of_row(authenticator, &self.binding, keys, properties.into_iter()))
     }
 
     fn is_genuine(
         &self,
-        keys: (&str, &str),
+        keys: EntityKeys<'_>,
         properties: Vec<(&str, ValueRef<'_>)>,
         digest: &[u8; DIGEST],
     ) -> Result<bool> {

@@ -4,6 +4,7 @@
 use table_derive::Entity;
 use table_engine::Propagate;
 use table_engine::error::ErrorKind;
+use table_engine::model::EntityKeys;
 use table_engine::outbox::keys;
 use table_engine::typed::Propagation;
 
@@ -229,6 +230,6 @@ fn nothing_follows_at_a_moment_before_the_first_queue() {
     queues(&store).open("queue").unwrap();
     let after = store.snapshot().unwrap();
     for snapshot in [before, after] {
-        assert!(!snapshot.follows(&table, ("p", "r")).unwrap());
+        assert!(!snapshot.follows(&table, EntityKeys::new("p", "r")).unwrap());
     }
 }

@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use super::{IndexKey, Key, Keys, Partition};
 use crate::error::Result;
+use crate::model::EntityKeys;
 use crate::schema::KeyPair;
 
 /// Copies a result: a key, or an error that says the same.
@@ -28,7 +29,7 @@ pub(super) fn are_same<T: PartialEq>(a: &Result<T>, b: &Result<T>) -> bool {
 
 fn hash_pair<H: Hasher>(made: &Result<KeyPair>, state: &mut H) {
     match made {
-        Ok(keys) => keys.as_strs().hash(state),
+        Ok(keys) => keys.as_keys().hash(state),
         Err(error) => error.kind().hash(state),
     }
 }
@@ -43,7 +44,7 @@ fn show<T: fmt::Debug>(f: &mut fmt::Formatter<'_>, name: &str, made: &Result<T>)
 fn show_pair(f: &mut fmt::Formatter<'_>, name: &str, made: &Result<KeyPair>) -> fmt::Result {
     match made {
         Ok(keys) => {
-            let (partition, row) = keys.as_strs();
+            let EntityKeys { partition, row } = keys.as_keys();
             f.debug_tuple(name).field(&partition).field(&row).finish()
         }
         Err(_) => show(f, name, made),

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{Key, Lookup};
+use super::{Key, Lookup, as_keys};
 use crate::error::Result;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::plan::Values;
@@ -204,7 +204,7 @@ impl<E: Entity> Lookup<E> for Ref<E> {
 
     #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(self.as_strs())
+        Sought::Printed(as_keys(&self.key.keys))
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
@@ -219,7 +219,7 @@ impl<E: Entity> Lookup<E> for &Ref<E> {
 
     #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(self.as_strs())
+        Sought::Printed(as_keys(&self.key.keys))
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
