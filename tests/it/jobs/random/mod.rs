@@ -80,7 +80,7 @@ impl World {
         self.staff.iter().any(|(other, (of, _))| other.0 == at.0 && other.1 != at.1 && of == email)
     }
 
-    /// What may be said to who writes.
+    /// Checks that a writer was told what can be true of the entities as they are.
     fn judge(&mut self, what: &str, at: &(String, u32), email: &str, outcome: &Result<(), Error>) {
         self.note(what, outcome);
         match outcome.as_ref().map_err(Error::kind) {
