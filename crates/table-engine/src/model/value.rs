@@ -44,6 +44,22 @@ impl EdmType {
             Self::Guid => "Edm.Guid",
         }
     }
+
+    /// Returns the type whose name this is, without the `Edm.` before it.
+    #[inline]
+    pub(crate) fn of_short_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "String" => Self::String,
+            "Binary" => Self::Binary,
+            "Boolean" => Self::Boolean,
+            "Int32" => Self::Int32,
+            "Int64" => Self::Int64,
+            "Double" => Self::Double,
+            "DateTime" => Self::DateTime,
+            "Guid" => Self::Guid,
+            _ => return None,
+        })
+    }
 }
 
 /// `Edm.Int32`.

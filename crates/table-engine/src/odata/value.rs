@@ -20,17 +20,7 @@ pub(super) type Why = &'static str;
 
 /// Returns the type of this name.
 pub(super) fn edm_of(name: &str) -> Option<EdmType> {
-    Some(match name.strip_prefix("Edm.")? {
-        "String" => EdmType::String,
-        "Binary" => EdmType::Binary,
-        "Boolean" => EdmType::Boolean,
-        "Int32" => EdmType::Int32,
-        "Int64" => EdmType::Int64,
-        "Double" => EdmType::Double,
-        "DateTime" => EdmType::DateTime,
-        "Guid" => EdmType::Guid,
-        _ => return None,
-    })
+    EdmType::of_short_name(name.strip_prefix("Edm.")?)
 }
 
 /// Returns the value of a token; without a type, by what JSON itself says of it. A token that is null has none.

@@ -130,21 +130,7 @@ pub(super) fn held(text: &str) -> Option<(EdmType, bool, usize)> {
             (edm, part.parse().ok().filter(|part| (1..=limits::BATCH_OPERATIONS).contains(part))?)
         }
     };
-    Some((edm_type(edm.trim_end_matches('?'))?, edm.ends_with('?'), part))
-}
-
-fn edm_type(name: &str) -> Option<EdmType> {
-    Some(match name {
-        "String" => EdmType::String,
-        "Binary" => EdmType::Binary,
-        "Boolean" => EdmType::Boolean,
-        "Int32" => EdmType::Int32,
-        "Int64" => EdmType::Int64,
-        "Double" => EdmType::Double,
-        "DateTime" => EdmType::DateTime,
-        "Guid" => EdmType::Guid,
-        _ => return None,
-    })
+    Some((EdmType::of_short_name(edm.trim_end_matches('?'))?, edm.ends_with('?'), part))
 }
 
 /// Reads a line from left to right.
