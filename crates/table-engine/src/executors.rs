@@ -41,7 +41,7 @@ pub use crate::row::named::{Named, Names, PackedRow, Packer, RowHead};
 pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]
-pub use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
+pub use crate::sealing::job::Resealing;
 #[cfg(feature = "encrypt")]
 pub use crate::sealing::key_uses::{KeyUses, ShownRow, check_unused, unused_keys};
 pub use crate::sealing::{HasVault, SealedAt, Sealing};

@@ -97,6 +97,26 @@ pub struct OutboxEntry {
 }
 
 impl OutboxEntry {
+    /// Returns the entry that a record is, of this entity, in the table of this name.
+    pub fn new(source: Source, table: Option<String>, version: u64, record: OutboxRecord) -> Self {
+        Self {
+            source,
+            table,
+            version,
+            kind: record.kind,
+            since: record.since,
+            before: record.before,
+            without: record.without,
+            has_copies: record.has_copies,
+            dependents: record.dependents,
+            tries: record.tries,
+            latest: record.latest,
+            not_before: record.not_before,
+            is_aside: record.is_aside,
+            error: record.error,
+        }
+    }
+
     /// Returns whether it may be tried at this time. A clock that is set back makes no entry wait for longer.
     pub(crate) fn is_due(&self, now: Ticks) -> bool {
         !(self.is_aside || self.latest <= now && now < self.not_before)

@@ -2,7 +2,6 @@
 
 use crate::crypt::KeyHandle;
 use crate::error::Result;
-use crate::executor::{Position, StepSize};
 use crate::model::ValueRef;
 use crate::row::view::RowView;
 use crate::schema::Schema;
@@ -69,30 +68,11 @@ impl SealedRow {
     }
 }
 
-/// Some rows of a table, as far as a job looks at them at a time.
-#[derive(Debug, Default)]
-pub struct Chunk {
-    /// How many rows there were, of whatever kind.
-    pub rows: u64,
-    /// The last of them.
-    pub last: Option<Position>,
-    /// Those of entities of the kind, if they have anything that is to be sealed.
-    pub entities: Vec<SealedRow>,
-}
-
-/// A table whose values can be sealed anew, a stretch of rows after another.
+/// A table whose values can be sealed anew: what the job asks of its store's keys.
 pub trait Resealing {
     /// Returns a number that rises whenever a key stops being current or is destroyed.
     fn generation(&self) -> Result<u64>;
 
     /// Waits until every transaction has ended that had begun, by whatever process.
     fn await_writers(&self) -> Result<()>;
-
-    /// Returns the next rows behind this one, as many as a step takes that asks for those with anything that is to be sealed.
-    fn sealed_rows_after(
-        &self,
-        schema: &'static Schema,
-        after: Option<&Position>,
-        size: StepSize,
-    ) -> Result<Chunk>;
 }

@@ -23,22 +23,9 @@ impl Shared {
         let FoundEntry { stored, version, entry } = found;
         let key = StoredKey::parse(&stored).ok_or_else(lmdb::damaged_page)?;
         let (partition, row) = key.texts().ok_or_else(lmdb::damaged_page)?;
-        Ok(OutboxEntry {
-            source: Source { table: key.table, partition: partition.into(), row: row.into() },
-            table: tables.iter().find(|(id, _)| *id == key.table).map(|(_, name)| name.to_string()),
-            version,
-            kind: entry.kind,
-            since: entry.since,
-            before: entry.before,
-            without: entry.without,
-            has_copies: entry.has_copies,
-            dependents: entry.dependents,
-            tries: entry.tries,
-            latest: entry.latest,
-            not_before: entry.not_before,
-            is_aside: entry.is_aside,
-            error: entry.error,
-        })
+        let source = Source { table: key.table, partition: partition.into(), row: row.into() };
+        let table = tables.iter().find(|(id, _)| *id == key.table).map(|(_, name)| name.to_string());
+        Ok(OutboxEntry::new(source, table, version, entry))
     }
 
     /// Removes the entries of tables that were dropped.

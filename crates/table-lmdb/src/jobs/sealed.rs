@@ -8,13 +8,11 @@ use lmdb_verify::LeavesAhead;
 use table_engine::__executor::{KeyUses, ShownRow};
 use table_engine::crypt::{KeyHandle, SealedValues};
 use table_engine::error::{Error, Result};
-use table_engine::executor::{Jobs, Position, StepSize};
 use table_engine::row::dict::Dict;
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
-use table_engine::schema::Schema;
-use table_engine::sealing::job::{Chunk, Resealing, SealedRow};
+use table_engine::sealing::job::Resealing;
 
 use super::plain::damaged;
 use crate::encryption::vault::Encryption;
@@ -170,23 +168,5 @@ impl Resealing for LmdbTable {
 
     fn await_writers(&self) -> Result<()> {
         self.inner.await_writers()
-    }
-
-    fn sealed_rows_after(
-        &self,
-        schema: &'static Schema,
-        after: Option<&Position>,
-        size: StepSize,
-    ) -> Result<Chunk> {
-        let mut entities = Vec::new();
-        let walked = self.rows_after(after, size, &mut |view, _| {
-            let found = SealedRow::of(schema, view)?;
-            let is_asked_for = found.is_some();
-            entities.extend(found);
-            Ok(is_asked_for)
-        });
-        let (last, rows) =
-            walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;
-        Ok(Chunk { rows, last, entities })
     }
 }

@@ -46,22 +46,6 @@ impl Entry {
     /// Returns the entry as it is read.
     pub(super) fn read(self, source: Source, table: Option<String>) -> Option<OutboxEntry> {
         let version = self.version();
-        let record = self.record?;
-        Some(OutboxEntry {
-            source,
-            table,
-            version,
-            kind: record.kind,
-            since: record.since,
-            before: record.before,
-            without: record.without,
-            has_copies: record.has_copies,
-            dependents: record.dependents,
-            tries: record.tries,
-            latest: record.latest,
-            not_before: record.not_before,
-            is_aside: record.is_aside,
-            error: record.error,
-        })
+        Some(OutboxEntry::new(source, table, version, self.record?))
     }
 }

@@ -78,22 +78,8 @@ pub(super) fn read(table: &TableEntry, row: &DynamicEntity) -> Result<OutboxEntr
 fn in_version(table: &TableEntry, row: &DynamicEntity, etag: ETag) -> Result<OutboxEntry> {
     let record = record(row)?;
     let of = row.row_key().strip_prefix(PREFIX).ok_or_else(|| damaged(row))?;
-    Ok(OutboxEntry {
-        source: Source { table: table.id(), partition: row.partition_key().to_owned(), row: of.to_owned() },
-        table: Some(table.name().to_owned()),
-        version: etag.timestamp().get(),
-        kind: record.kind,
-        since: record.since,
-        before: record.before,
-        without: record.without,
-        has_copies: record.has_copies,
-        dependents: record.dependents,
-        tries: record.tries,
-        latest: record.latest,
-        not_before: record.not_before,
-        is_aside: record.is_aside,
-        error: record.error,
-    })
+    let source = Source { table: table.id(), partition: row.partition_key().to_owned(), row: of.to_owned() };
+    Ok(OutboxEntry::new(source, Some(table.name().to_owned()), etag.timestamp().get(), record))
 }
 
 /// Returns the version that a change gives its entity, behind the one that it had: a time, so that it lies behind that of an

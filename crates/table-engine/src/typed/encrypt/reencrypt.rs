@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::schema::{self, Schema};
-use crate::sealing::job::{Chunk, SealedRow, SealedValue};
+use crate::sealing::job::{SealedRow, SealedValue};
 use crate::typed::change::{Change, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::job::kind::{JobKind, of_struct};
@@ -119,14 +119,20 @@ impl Reencrypt {
     /// were. What others write meanwhile needs nothing, and is passed in large steps.
     fn next(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<Option<(Position, u64)>> {
         let Step { at, size, loader } = step;
-        let keys = table.exec().resealing()?;
+        let jobs = table.exec().jobs()?;
         let (begun, mut passed) = (Instant::now(), None::<(Position, u64)>);
         loop {
             let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
             let size_left = StepSize { rows: size.rows.saturating_sub(handed).max(1) };
             let after = passed.as_ref().map(|(last, _)| last).or(at.position.as_ref());
-            let Chunk { rows, last, entities } = keys.sealed_rows_after(self.schema(), after, size_left)?;
-            self.seal(table, entities, loader)?;
+            let mut sealed = Vec::new();
+            let (last, rows) = jobs.rows_after(after, size_left, &mut |view, _| {
+                let found = SealedRow::of(self.schema(), view)?;
+                let is_asked_for = found.is_some();
+                sealed.extend(found);
+                Ok(is_asked_for)
+            })?;
+            self.seal(table, sealed, loader)?;
             let Some(last) = last else { return Ok(passed) };
             let looked = rows + passed.map_or(0, |(_, looked)| looked);
             let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
