@@ -2,6 +2,8 @@
 
 mod page;
 
+use std::sync::Arc;
+
 use table_engine::error::Result;
 use table_engine::executor::{self, Looked, ScanRanges, order};
 use table_engine::model::EntityKeys;
@@ -16,7 +18,6 @@ use crate::lmdb::ReadTxn;
 use crate::records::catalog::TableState;
 use crate::scan::Scan;
 use crate::state::StoreState;
-use std::sync::Arc;
 
 /// A cursor over the rows of one snapshot.
 pub(crate) struct MergedCursor<'s> {
