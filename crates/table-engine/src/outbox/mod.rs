@@ -97,7 +97,7 @@ pub struct OutboxEntry {
 }
 
 impl OutboxEntry {
-    /// Returns the entry that a record is, of this entity, in the table of this name.
+    /// Returns the entry of an entity by its record, with the name of the entity's table.
     pub fn new(source: Source, table: Option<String>, version: u64, record: OutboxRecord) -> Self {
         Self {
             source,

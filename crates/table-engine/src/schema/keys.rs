@@ -110,6 +110,15 @@ impl KeyPair {
     }
 }
 
+/// Returns the partition key and the row key, or why they could not be printed.
+#[inline]
+pub(crate) fn as_keys(printed: &Result<KeyPair>) -> Result<EntityKeys<'_>> {
+    match printed {
+        Ok(keys) => Ok(keys.as_keys()),
+        Err(error) => Err(error.again()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

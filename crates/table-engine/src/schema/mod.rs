@@ -96,7 +96,7 @@ pub use index_states::{
 };
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
-pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
+pub(crate) use keys::{KeyPair, as_keys, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{
     Differences, Obstacle, advice, differences_in, forgotten, kinds_that_meet, layout, same_keys, takes,
     united,

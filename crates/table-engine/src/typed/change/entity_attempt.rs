@@ -136,7 +136,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
 
     /// Returns the keys that the entity is looked for by.
     fn own(&self) -> Result<EntityKeys<'_>> {
-        as_keys(&self.keys)
+        schema::as_keys(&self.keys)
     }
 
     #[cold]
@@ -328,7 +328,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
             return Ok(Some(ReadRequest { table: None, keys, is_copy: false, head }));
         }
         let Self { read_set, before, keys, .. } = self;
-        Ok(read_set.next(before.as_mut(), as_keys(keys)?))
+        Ok(read_set.next(before.as_mut(), schema::as_keys(keys)?))
     }
 
     fn on_row(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
@@ -342,10 +342,15 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
                     self.read_set.ask_backfill(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            NextRead::ForBackfill(at) => self.read_set.found_backfill(at, as_keys(&self.keys)?, row),
+            NextRead::ForBackfill(at) => self.read_set.found_backfill(at, schema::as_keys(&self.keys)?, row),
             NextRead::ForCopy(index) => {
                 let kept = self.before.as_mut();
-                self.read_set.found_copy(index, kept, as_keys(&self.keys)?, row.map(|(view, _)| view));
+                self.read_set.found_copy(
+                    index,
+                    kept,
+                    schema::as_keys(&self.keys)?,
+                    row.map(|(view, _)| view),
+                );
             }
             NextRead::Own | NextRead::Copies(_) | NextRead::Nothing => {}
         }
@@ -463,13 +468,6 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
 
     fn takes_what_it_finds(&self) -> bool {
         matches!(self.change, Change::Put)
-    }
-}
-
-fn as_keys(keys: &Result<KeyPair>) -> Result<EntityKeys<'_>> {
-    match keys {
-        Ok(keys) => Ok(keys.as_keys()),
-        Err(error) => Err(error.again()),
     }
 }
 

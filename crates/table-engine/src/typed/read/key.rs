@@ -238,7 +238,7 @@ impl<E> Key<E> {
 
     /// Returns the partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        as_keys(&self.keys).map(EntityKeys::into_pair)
+        schema::as_keys(&self.keys).map(EntityKeys::into_pair)
     }
 }
 
@@ -311,7 +311,7 @@ impl Keys {
 
     fn sought(&self) -> Sought<'_> {
         match self {
-            Self::Printed(keys) => Sought::Printed(as_keys(keys)),
+            Self::Printed(keys) => Sought::Printed(schema::as_keys(keys)),
             Self::Blind(key) => Sought::Blind(key),
         }
     }
@@ -320,14 +320,6 @@ impl Keys {
 /// Returns the keys of the entity with these values.
 fn own_keys(schema: &'static Schema, values: Result<Values<'_>>) -> Result<KeyPair> {
     schema::own_keys(schema, &values?)
-}
-
-/// Returns the partition key and the row key, unless they are of a value that no key can hold.
-fn as_keys(keys: &Result<KeyPair>) -> Result<EntityKeys<'_>> {
-    match keys {
-        Ok(keys) => Ok(keys.as_keys()),
-        Err(error) => Err(error.again()),
-    }
 }
 
 #[allow(
@@ -407,7 +399,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
     #[expect(private_interfaces, reason = "only this crate implements it")]
     #[cfg_attr(debug_assertions, inline(always))]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(as_keys(&self.keys))
+        Sought::Printed(schema::as_keys(&self.keys))
     }
 
     #[cfg_attr(debug_assertions, inline(always))]

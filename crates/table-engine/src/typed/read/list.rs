@@ -44,10 +44,7 @@ impl<E: Entity> ListKey<E> {
 impl<E> ListKey<E> {
     /// Returns the partition key and the row key of the list.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
-        match &self.keys {
-            Ok(keys) => Ok(keys.as_keys().into_pair()),
-            Err(error) => Err(error.again()),
-        }
+        schema::as_keys(&self.keys).map(EntityKeys::into_pair)
     }
 }
 

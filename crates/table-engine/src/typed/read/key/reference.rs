@@ -5,13 +5,13 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::{Key, Lookup, as_keys};
+use super::{Key, Lookup};
 use crate::error::Result;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::plan::Values;
 use crate::query::{Filter, declared};
 use crate::row::view::RowView;
-use crate::schema::{Field, Property, PropertyValue, ValueError};
+use crate::schema::{self, Field, Property, PropertyValue, ValueError};
 use crate::typed::entity::Entity;
 use crate::typed::entity::column::{Always, Column, MayLack, Maybe, Plain};
 use crate::typed::entity::group::Group;
@@ -204,7 +204,7 @@ impl<E: Entity> Lookup<E> for Ref<E> {
 
     #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(as_keys(&self.key.keys))
+        Sought::Printed(schema::as_keys(&self.key.keys))
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
@@ -219,7 +219,7 @@ impl<E: Entity> Lookup<E> for &Ref<E> {
 
     #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
-        Sought::Printed(as_keys(&self.key.keys))
+        Sought::Printed(schema::as_keys(&self.key.keys))
     }
 
     fn read(view: &RowView<'_>) -> Result<Self::Output> {
